@@ -258,9 +258,9 @@ Deno.test("runAgent() as a guest approves with --yes and an approver's token alo
   const { turn, operate, asked } = waitingTurn();
   const tokens: string[] = [];
   const script = {
-    operate({ token, request }: { token: string; request: OperationRequest }) {
+    operate({ token, request }: { token: string; request: { op: string } }) {
       tokens.push(token);
-      return operate(request);
+      return operate(request as OperationRequest);
     },
   };
   const env = { SERVICE_APPROVER_TOKEN: " sat_token\n" };

@@ -37,7 +37,8 @@ function setUp(
   const seen: { token: string; request: OperationRequest }[] = [];
   const signals = new FakeSignals();
   const client = new FakeClient({
-    operate({ token, request }) {
+    operate({ token, request: asked }) {
+      const request = asked as OperationRequest;
       seen.push({ token, request });
       let answer: OperationResult = { id: VIEW.id, outcome: "approved" };
       if (request.op === "approvals.list") answer = { approvals: lists?.shift() ?? [VIEW] };

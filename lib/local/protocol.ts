@@ -10,7 +10,6 @@
 
 import type { StoredEvent } from "../contract/events.ts";
 import type { TextPart } from "../contract/text_part.ts";
-import type { OperationRequest, OperationResult } from "../operations/operations.ts";
 import type { McpServerStatus } from "../mcp_servers/mcp_servers.ts";
 import type { Granted } from "../approvals/commission/commissions.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
@@ -168,8 +167,11 @@ const CONVERSATIONS = {
 };
 
 const SERVICE = {
-  /** Something that only an approver or operator may do; the authority checks the token. */
-  operate: {} as Call<{ token: string; request: OperationRequest }, OperationResult>,
+  /**
+   * An operation of the table (`lib/operations/operations.ts`), with its fields; the authority checks
+   * the token.
+   */
+  operate: {} as Call<{ token: string; request: { readonly op: string } }, unknown>,
   /** How MCP servers are; `test` connects to one anew. */
   mcp: {} as Stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>,
   status: {} as Call<Record<never, never>, ServiceStatus>,
