@@ -258,6 +258,15 @@ function terminalWidth(): number | undefined {
 /** The variable in which a launcher says what people type to reach it. */
 export const TYPED_AS = "SERVICE_COMMAND";
 
+function typedAs(): string {
+  try {
+    return Deno.env.get(TYPED_AS) ?? "service";
+  } catch {
+    // Nobody who starts this program without the permission has set it.
+    return "service";
+  }
+}
+
 /** The outputs of this process. */
 export function processOutput(): Output {
   return new Output({
@@ -265,6 +274,6 @@ export function processOutput(): Output {
     stderr: Deno.stderr,
     noColor: (Deno.env.get("NO_COLOR") ?? "") !== "",
     columns: terminalWidth,
-    typedAs: () => Deno.env.get(TYPED_AS) ?? "service",
+    typedAs,
   });
 }
