@@ -9,6 +9,7 @@ import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { durationOf } from "../channels/status.ts";
 import type { Output } from "../output.ts";
+import { printParagraph } from "../print_paragraph.ts";
 import { keeperOf, logPlace } from "./keeper.ts";
 import { type Running, within } from "./owner.ts";
 
@@ -92,7 +93,9 @@ export function printDescribed(
     rows.push(["Channel", `${visibleLine(runtimeName)} ${state}${why}`]);
   }
   rows.push(["Log", log]);
-  for (const [name, value] of rows) out.line(`${`${name}:`.padEnd(10)} ${value}`);
+  for (const [name, value] of rows) {
+    printParagraph(out, { text: `${`${name}:`.padEnd(10)} ` }, value);
+  }
   for (const { name, detail } of failing) {
     out.line({ text: "Failing:  ", style: "red" }, ` ${name}: ${visibleLine(detail)}`);
   }
