@@ -69,6 +69,11 @@ const HINT = new RegExp(
   "g",
 );
 
+/** Words with each command in them as it is typed in this installation. */
+export function hinted(text: string, typed: () => string = typedAs): string {
+  return text.replace(HINT, typed);
+}
+
 /** Keys of JSON whose values tell people what to type. */
 const HINT_KEYS = new Set(["fix", "next", "hint"]);
 
@@ -126,7 +131,7 @@ export class Output {
 
   /** The words with each command in them as it is typed in this installation. */
   hinted(text: string): string {
-    return text.replace(HINT, () => this.#typedAs());
+    return hinted(text, this.#typedAs);
   }
 
   /** One line on standard output. Throws {@linkcode OutputClosedError} when nobody reads it. */
