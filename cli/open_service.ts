@@ -21,7 +21,9 @@ const WAIT_MS = 35_000;
 
 /** Options of {@linkcode OwnOptions} that follow from what every command is given. */
 export function ownOptions(globals: Globals): OwnOptions {
+  const out = processOutput();
   return {
+    hinted: (line) => out.hinted(line),
     paths: homePaths(globals),
     version: VERSION,
     env: (name) => Deno.env.get(name),

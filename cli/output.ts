@@ -69,6 +69,11 @@ const HINT = new RegExp(
   "g",
 );
 
+/** Words with each command in them as it is typed in this installation. */
+export function hinted(text: string, typed: () => string = typedAs): string {
+  return text.replace(HINT, typed);
+}
+
 /** Keys of JSON whose values tell people what to type. */
 const HINT_KEYS = new Set(["fix", "next", "hint"]);
 
@@ -126,7 +131,7 @@ export class Output {
 
   /** The words with each command in them as it is typed in this installation. */
   hinted(text: string): string {
-    return text.replace(HINT, () => this.#typedAs());
+    return hinted(text, this.#typedAs);
   }
 
   /** One line on standard output. Throws {@linkcode OutputClosedError} when nobody reads it. */
@@ -258,6 +263,15 @@ function terminalWidth(): number | undefined {
 /** The variable in which a launcher says what people type to reach it. */
 export const TYPED_AS = "SERVICE_COMMAND";
 
+function typedAs(): string {
+  try {
+    return Deno.env.get(TYPED_AS) ?? "service";
+  } catch {
+    // Nobody who starts this program without the permission has set it.
+    return "service";
+  }
+}
+
 /** The outputs of this process. */
 export function processOutput(): Output {
   return new Output({
@@ -265,6 +279,6 @@ export function processOutput(): Output {
     stderr: Deno.stderr,
     noColor: (Deno.env.get("NO_COLOR") ?? "") !== "",
     columns: terminalWidth,
-    typedAs: () => Deno.env.get(TYPED_AS) ?? "service",
+    typedAs,
   });
 }

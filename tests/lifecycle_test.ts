@@ -206,6 +206,23 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs("a service that cannot write down what it is can be looked at and stopped", "Linux"),
+  async fn() {
+    await using home = await makeServiceHome();
+    // As on a full disk.
+    await Deno.mkdir(`${home.paths.record}/x`, { recursive: true });
+    const pid = await startPid(home);
+    const { code, pid: told, log } = await statusOf(home);
+    assertEquals([code, told, log], [0, pid, home.paths.log]);
+    assertStringIncludes((await home.run(["logs"])).stdout, "was not written");
+    const stopped = await home.run(["stop"]);
+    assertEquals(stopped.code, 0);
+    assertStringIncludes(stopped.stderr, "It is unknown whether turns were interrupted");
+    assertEquals((await statusOf(home)).state, "stopped");
+  },
+});
+
+Deno.test({
   ...needs("stop leaves alone a command that has the home for its own time", "Linux"),
   async fn() {
     await using model = startModelServer({ script: { hang: "headers" } });

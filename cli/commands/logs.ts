@@ -40,7 +40,7 @@ const command: Command = {
       import("../home_paths.ts"),
       import("../lifecycle/log_lines.ts"),
     ]);
-    const file = await logFileOf(homePaths(globals));
+    const file = await findLogFile(homePaths(globals));
     const print = (line: Parameters<typeof toJson>[0]) =>
       out.stream(globals.json ? jsonLine(toJson(line)) + "\n" : `${line.text}\n`);
     try {
@@ -58,10 +58,11 @@ const command: Command = {
 };
 
 /** The file that the service logs to, or did. Throws `not_found`, saying where else it logs. */
-async function logFileOf(paths: HomePaths): Promise<string> {
-  const [{ findOwner }, { keeperOf, logPlace }] = await Promise.all([
+async function findLogFile(paths: HomePaths): Promise<string> {
+  const [{ findOwner }, { keeperOf, logPlace }, { logFileOf }] = await Promise.all([
     import("../lifecycle/owner.ts"),
     import("../lifecycle/keeper.ts"),
+    import("../lifecycle/record.ts"),
   ]);
   const owner = await findOwner(paths);
   if (owner.state === "running" || owner.state === "command") owner.client.close();
@@ -76,13 +77,14 @@ async function logFileOf(paths: HomePaths): Promise<string> {
       `The service (pid ${owner.pid}) doesn't run in the background. ${where}`,
     );
   }
-  if (await Deno.stat(paths.logFile).then(() => false, isMissing)) {
+  const file = logFileOf(paths);
+  if (await Deno.stat(file).then(() => false, isMissing)) {
     throw new ServiceError(
       "not_found",
       `No log in ${paths.home} yet. Start the service in the background with: service start`,
     );
   }
-  return paths.logFile;
+  return file;
 }
 
 function isMissing(error: unknown): boolean {

@@ -80,6 +80,9 @@ export function printDescribed(
     ["Home", home],
     ["Version", version],
     ["WebSocket", wsUrl ?? "off"],
+    ...wsUrl === undefined || wsUrl.includes("unix:")
+      ? []
+      : [["Browser", new URL("/", wsUrl.replace(/^ws/, "http")).href] as [string, string]],
     ["HTTP API", apiUrl ?? "off"],
     ["Model", `${model} (${modelReason})`],
     ["Turns", `${runningTurns} running, ${queuedTurns} queued`],

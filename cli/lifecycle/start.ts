@@ -14,7 +14,7 @@ import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import { findOwner, type Running } from "./owner.ts";
-import { LOG_FILE } from "./record.ts";
+import { LOG_FILE, logFileOf } from "./record.ts";
 
 const POLL_MS = 100;
 
@@ -46,15 +46,16 @@ export async function startService(
   let answersSince: number | undefined;
   while (true) {
     const owner = await findOwner(paths);
-    if (owner.state === "running" && owner.pid === child.pid) {
+    const code = child.exitCode();
+    if (owner.state === "running" && (owner.pid === child.pid || code !== undefined)) {
+      // Where two were started at once, one of them is it.
       answersSince ??= Date.now();
       if (owner.record !== undefined || Date.now() - answersSince > RECORD_MS) return owner;
     }
     if (owner.state === "running" || owner.state === "command") owner.client.close();
-    const code = child.exitCode();
-    if (code !== undefined) {
+    if (code !== undefined && owner.state !== "running" && owner.state !== "starting") {
       out.note({ text: await tail(paths, from), isData: true });
-      out.note(`The service did not start. Its log: ${paths.logFile}`);
+      out.note(`The service did not start. Its log: ${logFileOf(paths)}`);
       return code === EXIT.config ? EXIT.config : EXIT.failed;
     }
     if (Date.now() > giveUpAt) {
@@ -68,7 +69,8 @@ export async function startService(
   }
 }
 
-async function openLogFile({ home, logFile }: HomePaths): Promise<Deno.FsFile> {
+async function openLogFile({ home }: HomePaths): Promise<Deno.FsFile> {
+  const logFile = logFileOf({ home });
   try {
     await Deno.mkdir(home, { recursive: true, mode: 0o700 });
     await makePrivateDir(logFile.replace(/\/[^/]*$/, ""));
@@ -86,7 +88,8 @@ async function openLogFile({ home, logFile }: HomePaths): Promise<Deno.FsFile> {
   }
 }
 
-async function spawnDetached({ logFile }: HomePaths, args: readonly string[], cwd: string) {
+async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: string) {
+  const logFile = logFileOf(paths);
   const { openSync, closeSync } = await import("node:fs");
   const fd = openSync(logFile, "a");
   let exitCode: number | undefined;
@@ -119,7 +122,7 @@ function programArgs(): string[] {
 }
 
 /** What it wrote to its log since. */
-async function tail({ logFile }: HomePaths, from: number): Promise<string> {
-  const bytes = await Deno.readFile(logFile);
+async function tail(paths: HomePaths, from: number): Promise<string> {
+  const bytes = await Deno.readFile(logFileOf(paths));
   return new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 4_096))).trimEnd();
 }

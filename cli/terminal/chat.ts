@@ -11,7 +11,7 @@
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
-import { OutputClosedError } from "../output.ts";
+import { hinted, OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
 import {
   ChatApprovals,
@@ -346,14 +346,16 @@ export class TerminalChat {
   }
 
   #note(text: string, look: string = LOOK.dim): void {
-    this.#print(...wordWrap([piece(text, look)], this.#screen.width));
+    this.#print(...wordWrap([piece(hinted(text), look)], this.#screen.width));
   }
 
   #report(error: unknown): void {
     if (error instanceof OutputClosedError) return this.leave(EXIT.done);
     const { code, message } = toErrorData(error);
     const { next } = OUTCOMES[code];
-    this.#print(...wordWrap([piece("error:", LOOK.red), piece(` ${message}`)], this.#screen.width));
+    this.#print(
+      ...wordWrap([piece("error:", LOOK.red), piece(` ${hinted(message)}`)], this.#screen.width),
+    );
     if (next !== undefined) this.#note(`  ${next}`, LOOK.plain);
     const isExpected = error instanceof ServiceError || !(error instanceof Error);
     if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");

@@ -8,6 +8,7 @@ import type { AgentEvent } from "../../lib/contract/events.ts";
 import { fromErrorData, ServiceError } from "../../lib/base/errors.ts";
 import { AnswerText } from "../agent/answer_text.ts";
 import { STATUS_ERRORS } from "../agent/turn_outcome.ts";
+import { hinted } from "../output.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { MarkdownStream } from "./markdown_stream.ts";
 import { wordWrap } from "./wrap.ts";
@@ -277,11 +278,14 @@ export function refusalLines(output: string, width: number): Line[] {
         ),
       ], width),
       // In one piece, so that it can be copied.
-      [piece(`  ${found[1]}`)],
+      [piece(`  ${hinted(found[1]!)}`)],
     ],
     ...output.includes("(rule nobody:")
       ? wordWrap([
-        piece("  To be asked here instead: service tokens issue --scopes approve", LOOK.dim),
+        piece(
+          hinted("  To be asked here instead: service tokens issue --scopes approve"),
+          LOOK.dim,
+        ),
       ], width)
       : [],
   ];

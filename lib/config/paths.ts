@@ -34,8 +34,6 @@ export interface HomePaths {
   /** What MCP servers offered when they were last seen. */
   mcpDir: string;
   runDir: string;
-  /** The log of a service in the background. */
-  logFile: string;
   lockFile: string;
   /** Folder of the socket: `runDir`, or another one where its path would be too long. */
   socketDir: string;
@@ -90,7 +88,6 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     projectsFile: `${home}/projects.json`,
     mcpDir: `${home}/mcp`,
     runDir,
-    logFile: `${home}/logs/service.log`,
     lockFile: `${runDir}/lock`,
     socketDir,
     socket: `${socketDir}/${SOCKET}`,

@@ -32,12 +32,12 @@ export async function openLog(options: OwnOptions, config: Config): Promise<Home
     known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
   // Before the first line: a warning may repeat what stands in a section.
   learn(config);
-  const { logFile: path, logTo = Deno.stderr } = options;
+  const { logFile: path, logTo = Deno.stderr, hinted = (line: string) => line } = options;
   const stream = path === undefined ? logTo : rotatedLog({ path, stream: Deno.stderr });
   const output = openLogOutput(config.log.format, stream);
   const log = createLog(
     { ...config.log, level: options.logLevel ?? config.log.level },
-    (line) => output.write(known.scrubber.text(line)),
+    (line) => output.write(hinted(known.scrubber.text(line))),
   );
   return { log, output, known, learn };
 }

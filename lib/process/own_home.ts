@@ -54,6 +54,8 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
+  /** Rewrites commands in a log line as they are typed in this installation. */
+  hinted?: (line: string) => string;
   /** The file that standard error of this process goes to, to be kept small. */
   logFile?: string;
   /** Takes log lines instead of standard error, for a terminal that is drawn on. */
