@@ -10,7 +10,6 @@ import type { AuthorityPeer, ServiceBoot } from "../../authority/protocol.ts";
 import { IS_PROCESS } from "../../authority/gateway_transport.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createLog, type Log, openLogOutput } from "../../base/log.ts";
-import type { Config } from "../../config/schema.ts";
 import { openJournal } from "../../journal/open.ts";
 import { openMedia } from "../../media/open_media.ts";
 import { createScrubber, type Scrubber } from "../../secrets/scrubber.ts";
