@@ -84,9 +84,16 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
   const held = withService(globals, async (first, operator) => {
     isOwner = operator !== undefined;
     client = first;
-    const [{ model }, { agent }] = await Promise.all([first.call("status", {}), config(globals)]);
+    const [{ model }, { agent }, preset] = await Promise.all([
+      first.call("status", {}),
+      config(globals),
+      presetOf(first, sessionKey(options.session)),
+    ]);
+    const used = preset === undefined
+      ? model
+      : `${agent.presets[preset]?.model ?? model} (preset ${preset})`;
     const code = await chat.run(connected(first, operator), [
-      ["model", options.model ?? model],
+      ["model", options.model ?? used],
       ["folder", shortPath(agent.workspace)],
     ]);
     if (client !== first) client?.close();
@@ -100,6 +107,17 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
 async function config(globals: Globals) {
   const { loadConfig } = await import("../../lib/settings/load.ts");
   return (await loadConfig({ ...ownOptions(globals), keepLastGood: false })).config;
+}
+
+/** The preset that a session's model was chosen by. */
+async function presetOf(client: LocalClient, key: string): Promise<string | undefined> {
+  try {
+    for await (const item of client.stream("session", { key, limit: 1 })) {
+      if ("session" in item) return item.session.modelPreset;
+    }
+  } catch {
+    // The session is yet to begin.
+  }
 }
 
 function tokenApprover(token: string, client: () => LocalClient): ChatApprover {
