@@ -61,6 +61,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/models.ts"),
   },
   {
+    name: "projects",
+    group: "Set up",
+    summary: "List, allow and forget folders that the agent may work in",
+    load: () => import("./commands/projects.ts"),
+  },
+  {
     name: "plugins",
     group: "Set up",
     summary: "List, enable and disable channels",
@@ -89,6 +95,36 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: "Run",
     summary: "Run the service with everything that is enabled",
     load: () => import("./commands/gateway.ts"),
+  },
+  {
+    name: "start",
+    group: "Run",
+    summary: "Start the service in the background",
+    load: () => import("./commands/start.ts"),
+  },
+  {
+    name: "stop",
+    group: "Run",
+    summary: "Stop the service once its turns have finished",
+    load: () => import("./commands/stop.ts"),
+  },
+  {
+    name: "restart",
+    group: "Run",
+    summary: "Stop the service and start it again",
+    load: () => import("./commands/restart.ts"),
+  },
+  {
+    name: "status",
+    group: "Run",
+    summary: "Show whether the service runs, and how it is",
+    load: () => import("./commands/status.ts"),
+  },
+  {
+    name: "logs",
+    group: "Run",
+    summary: "Show the log of the service",
+    load: () => import("./commands/logs.ts"),
   },
   {
     name: "serve",
@@ -156,6 +192,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: "Operate",
     summary: "Show what each process of the service can access",
     load: () => import("./commands/permissions.ts"),
+  },
+  {
+    name: "backup",
+    group: "Operate",
+    summary: "Write everything that the service knows to one file",
+    load: () => import("./commands/backup.ts"),
+  },
+  {
+    name: "restore",
+    group: "Operate",
+    summary: "Make a home from a backup",
+    load: () => import("./commands/restore.ts"),
   },
   {
     name: "completions",

@@ -29,7 +29,7 @@ export async function dispatch(args: readonly string[], deps: DispatchDeps): Pro
     // The reader of the output has seen enough of it: that isn't a failure.
     if (error instanceof OutputClosedError) return EXIT.done;
     return reportError(error, deps.out, {
-      json: hasFlag(args, "--json"),
+      json: hasFlag(args, "--json") || hasFlag(args, "--json-stream"),
       verbose: hasFlag(args, "--verbose"),
       help: `${path.join(" ")} --help`,
     });

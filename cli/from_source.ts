@@ -11,6 +11,8 @@ import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
 import { MAIN_JOB } from "../lib/packages/wanted_packages.ts";
+import { typedAs } from "./installation/typed_as.ts";
+import { ROOT } from "../lib/base/layout.ts";
 import { progressLine } from "../lib/packages/progress_line.ts";
 
 /** Exit codes of a fetch that is ended from outside, as shells count them. */
@@ -49,7 +51,35 @@ async function fetchMainJob(): Promise<void> {
   Deno.exit(1);
 }
 
+/** Tells the program what people type to reach it; a launcher has told. */
+function sayTypedAs(): void {
+  if (Deno.env.get("SERVICE_COMMAND") !== undefined) return;
+  const command = typedAs({
+    root: decodeURIComponent(ROOT.pathname).replace(/\/$/, ""),
+    cwd: Deno.cwd(),
+    env: (name) => Deno.env.get(name),
+    read(path) {
+      try {
+        return Deno.readTextFileSync(path);
+      } catch {
+        return undefined;
+      }
+    },
+    isProgram(path) {
+      try {
+        const { isFile, mode } = Deno.statSync(path);
+        return isFile && ((mode ?? 0o111) & 0o111) !== 0;
+      } catch {
+        return false;
+      }
+    },
+    denoVersion: Deno.version.deno,
+  });
+  Deno.env.set("SERVICE_COMMAND", command);
+}
+
 await fetchMainJob();
+sayTypedAs();
 // Deno reads a literal import before the first line runs, and would miss the packages for good.
 const main = new URL("main.ts", import.meta.url).href;
 const program: typeof import("./main.ts") = await import(main);

@@ -17,7 +17,7 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: "Done",
   failed: "Failed",
   usage: "Invalid command line",
-  config: "Invalid configuration",
+  config: "Invalid configuration; of `service status`: not running",
   provider: "The model provider failed",
   refused: "An action was refused",
   interrupted: "Interrupted",

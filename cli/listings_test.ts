@@ -34,7 +34,7 @@ const SET_UP = [
 const LISTINGS = [
   ["--help"],
   ["sessions"],
-  ["sessions", "show", "default"],
+  ["sessions", "show", "notes"],
   ["models"],
   ["plugins"],
   ["plugins", "info", "telegram"],
@@ -56,7 +56,7 @@ const LISTINGS = [
 ];
 
 /** What is printed as it is: a path, a script, the words of a conversation. */
-const WHOLE = new Set(["config path", "completions bash", "sessions show default"]);
+const WHOLE = new Set(["config path", "completions bash", "sessions show notes"]);
 
 Deno.test("every listing fits a narrow terminal, and ends quietly when its reader is gone", async (t) => {
   await using home = await tempHome();

@@ -48,7 +48,7 @@ async function runMain(
       "--quiet",
       "--cached-only",
       ...lockedFlags(),
-      "--allow-env=NO_COLOR",
+      "--allow-env=NO_COLOR,SERVICE_COMMAND",
       MAIN,
       ...args,
     ],

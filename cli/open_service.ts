@@ -6,6 +6,8 @@
  */
 
 import type { OwnedHome, OwnOptions } from "../lib/process/own_home.ts";
+import { realPathOf } from "../lib/base/real_path.ts";
+import type { HomePaths } from "../lib/config/paths.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
 import { EXIT, type Globals } from "./command.ts";
@@ -55,6 +57,7 @@ export async function withService<T>(
     const client = await connectLocal(endpointAt(options.paths.socket));
     if (client !== undefined) {
       try {
+        await checkConfig(client, options.paths);
         return await use(client);
       } finally {
         client.close();
@@ -68,6 +71,22 @@ export async function withService<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** A configuration that was named applies to a service that starts, not to one that runs already. */
+async function checkConfig(
+  client: LocalClient,
+  { home, configFile, configFrom }: HomePaths,
+): Promise<void> {
+  if (configFrom === "home") return;
+  const { pid, configFile: running } = await client.call("status", {});
+  if (realPathOf(running) === realPathOf(configFile)) return;
+  throw new ServiceError(
+    "home_busy",
+    `${configFrom} names ${configFile}, but the service that runs in ${home} (process ${pid}) ` +
+      `was started with ${running}. Stop that service first, or leave ${configFrom} out`,
+    { param: "config" },
+  );
 }
 
 async function useOwned<T>(

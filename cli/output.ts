@@ -8,6 +8,8 @@
  * @module
  */
 
+import { COMMANDS } from "./commands.ts";
+
 /** How a piece of text looks on a terminal; without one, and with NO_COLOR, it is plain. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
@@ -15,6 +17,8 @@ export type Style = "bold" | "dim" | "red" | "green" | "yellow";
 export interface Span {
   text: string;
   style?: Style;
+  /** What someone else wrote: a command in it is not ours to rewrite. */
+  isData?: boolean;
 }
 
 /** The reader of standard output went away (`| head`). The program ends quietly. */
@@ -41,6 +45,8 @@ export interface OutputDeps {
   noColor: boolean;
   /** Width of the terminal; undefined when it can't be told. */
   columns(): number | undefined;
+  /** What people type to reach this program; default: `service`. */
+  typedAs?: () => string;
 }
 
 const SGR: Readonly<Record<Style, string>> = {
@@ -56,6 +62,16 @@ const RESET = "\x1b[0m";
 // deno-lint-ignore no-control-regex
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** A command line of this program in words for people, such as `service agent -m hi`. */
+const HINT = new RegExp(
+  "(?<![\\w./=@-]|\\b[Tt]he |\\btask |\\b[Aa] )service(?= (?:" +
+    `${COMMANDS.map(({ name }) => name).join("|")}|<command>|--help)(?![\\w-]))`,
+  "g",
+);
+
+/** Keys of JSON whose values tell people what to type. */
+const HINT_KEYS = new Set(["fix", "next", "hint"]);
+
 /** The text without what a terminal would obey: carriage returns go, the rest becomes visible. */
 export function sanitize(text: string): string {
   return text.replace(UNSAFE, (char) => {
@@ -69,7 +85,11 @@ export function sanitize(text: string): string {
 
 /** JSON in one line that is the same value and safe to show on a terminal. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(
+  return safeJson(JSON.stringify(value));
+}
+
+function safeJson(text: string): string {
+  return text.replace(
     UNSAFE,
     (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"),
   );
@@ -80,9 +100,11 @@ export class Output {
   readonly #out: Sink;
   readonly #err: Sink;
   readonly #columns: () => number | undefined;
+  readonly #typedAs: () => string;
 
-  constructor({ stdout, stderr, noColor, columns }: OutputDeps) {
+  constructor({ stdout, stderr, noColor, columns, typedAs = () => "service" }: OutputDeps) {
     this.#columns = columns;
+    this.#typedAs = typedAs;
     this.#out = new Sink(stdout, noColor);
     this.#err = new Sink(stderr, noColor);
   }
@@ -102,14 +124,23 @@ export class Output {
     return this.#err.isTerminal;
   }
 
+  /** The words with each command in them as it is typed in this installation. */
+  hinted(text: string): string {
+    return text.replace(HINT, () => this.#typedAs());
+  }
+
   /** One line on standard output. Throws {@linkcode OutputClosedError} when nobody reads it. */
   line(...spans: (string | Span)[]): void {
-    this.#out.put([...spans, "\n"]);
+    this.#out.put([...this.#words(spans), "\n"]);
   }
 
   /** A value as one JSON line on standard output. Throws {@linkcode OutputClosedError}. */
   json(value: unknown): void {
-    this.#out.put([jsonLine(value) + "\n"]);
+    const text = JSON.stringify(
+      value,
+      (key, each) => HINT_KEYS.has(key) && typeof each === "string" ? this.hinted(each) : each,
+    );
+    this.#out.put([safeJson(text) + "\n"]);
   }
 
   /** Text as it is on standard output, without a line end. Throws {@linkcode OutputClosedError}. */
@@ -133,10 +164,20 @@ export class Output {
   /** As {@linkcode note}, without a line end. */
   writeNote(...spans: (string | Span)[]): void {
     try {
-      this.#err.put(spans);
+      this.#err.put(this.#words(spans));
     } catch (error) {
       if (!(error instanceof OutputClosedError)) throw error;
     }
+  }
+
+  #words(spans: readonly (string | Span)[]): (string | Span)[] {
+    return spans.map((span) =>
+      typeof span === "string"
+        ? this.hinted(span)
+        : span.isData
+        ? span
+        : { ...span, text: this.hinted(span.text) }
+    );
   }
 }
 
@@ -214,6 +255,9 @@ function terminalWidth(): number | undefined {
   }
 }
 
+/** The variable in which a launcher says what people type to reach it. */
+export const TYPED_AS = "SERVICE_COMMAND";
+
 /** The outputs of this process. */
 export function processOutput(): Output {
   return new Output({
@@ -221,5 +265,6 @@ export function processOutput(): Output {
     stderr: Deno.stderr,
     noColor: (Deno.env.get("NO_COLOR") ?? "") !== "",
     columns: terminalWidth,
+    typedAs: () => Deno.env.get(TYPED_AS) ?? "service",
   });
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
-import { jsonLine, OutputClosedError, sanitize } from "./output.ts";
-import { memoryOutput } from "./testing/memory_output.ts";
+import { jsonLine, Output, OutputClosedError, sanitize } from "./output.ts";
+import { memoryOutput, MemoryStream } from "./testing/memory_output.ts";
 import { anyString } from "../tests/support/any_string.ts";
 
 Deno.test("Output.line() writes text as it is when standard output is a pipe", () => {
@@ -78,4 +78,30 @@ Deno.test("jsonLine() is one line, safe, and the same value", () => {
     assertEquals(sanitize(line), line);
     assertEquals(line.includes("\n"), false);
   }));
+});
+
+Deno.test("Output rewrites commands in words, and leaves data, paths and prose alone", () => {
+  const stdout = new MemoryStream(false);
+  const stderr = new MemoryStream(false);
+  const out = new Output({
+    stdout,
+    stderr,
+    noColor: true,
+    columns: () => undefined,
+    typedAs: () => "deno task service",
+  });
+  out.note("error: See it with: service doctor, or `service config check` && service gateway");
+  out.note("The service models are in /usr/service config and a service agent; service stopped");
+  out.line("x ", { text: "service doctor", isData: true });
+  out.json({ fix: "service doctor", text: "service doctor" });
+  assertEquals(
+    stderr.text,
+    "error: See it with: deno task service doctor, or `deno task service config check` && " +
+      "deno task service gateway\n" +
+      "The service models are in /usr/service config and a service agent; service stopped\n",
+  );
+  assertEquals(
+    stdout.text,
+    'x service doctor\n{"fix":"deno task service doctor","text":"service doctor"}\n',
+  );
 });

@@ -23,7 +23,9 @@ export function reportError(
   const { exit } = outcome;
   const next = data.code === "usage" && help !== undefined ? `See: ${help}` : outcome.next;
   if (json) {
-    out.note(jsonLine({ error: { ...data, next } }));
+    const message = out.hinted(data.message);
+    const hinted = { ...data, message, next: next && out.hinted(next) };
+    out.note({ text: jsonLine({ error: hinted }), isData: true });
     return exit;
   }
   const expected = error instanceof ServiceError;

@@ -7,6 +7,7 @@
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
+import { LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
 import { onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
@@ -14,6 +15,9 @@ export const NEW_JOURNAL: OptionSpec = {
   name: "new-journal",
   summary: "Start with an empty database if the home's is missing",
 };
+
+/** How long a command that only looks may have the home. */
+const LOOK_MS = 100;
 
 /**
  * Starts the service, calls `announce`, and drains on SIGTERM, SIGINT or SIGHUP. A second SIGTERM or
@@ -23,14 +27,39 @@ export async function runService(
   options: OwnOptions,
   announce: (home: OwnedHome) => void,
 ): Promise<ExitCode> {
-  const home = await ownHome({ ...options, watch: true, stays: true });
+  const logFile = Deno.env.get(LOG_FILE);
+  const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
+  let home = await own();
+  if ("heldBy" in home) {
+    // A command that looks whether the home is taken has it for a moment.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    home = await own();
+  }
   if ("heldBy" in home) {
     throw new ServiceError(
       "home_busy",
       `The process ${home.heldBy ?? "(unknown)"} runs a service in ${options.paths.home}; ` +
-        "stop it first, or set SERVICE_HOME to another folder",
+        "stop it first with: service stop, or set SERVICE_HOME to another folder",
     );
   }
+  const { log, loaded, authority } = home;
+  const { drainTimeoutS } = loaded.config.agent;
+  let record: ServiceRecord = {
+    pid: Deno.pid,
+    startedAt: Date.now(),
+    args: Deno.args,
+    cwd: Deno.cwd(),
+    log: logFile,
+    drainTimeoutS,
+  };
+  const say = async (what: Partial<ServiceRecord>) => {
+    record = { ...record, ...what };
+    await writeRecord(options.paths, record).catch((error: Error) =>
+      log.warning("What other commands need to know of this service was not written", {
+        reason: error.message,
+      })
+    );
+  };
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
   using _signals = onStopSignals(["SIGTERM", "SIGINT", "SIGHUP"], (signal) => {
@@ -42,15 +71,17 @@ export async function runService(
       Deno.exit(EXIT.interrupted);
     }
   });
-  const { drainTimeoutS } = home.loaded.config.agent;
   try {
+    await say({});
     announce(home);
-    await Promise.race([stopped.promise, home.authority.died]);
-    home.log.info(
+    await Promise.race([stopped.promise, authority.died]);
+    await say({ stoppingAt: Date.now() });
+    log.info(
       `Stopping: running turns get ${drainTimeoutS} s; a second signal ends at once`,
     );
     const { interrupted } = await home.leave({ graceMs: drainTimeoutS * 1_000 });
-    home.log.info("Stopped", { interrupted });
+    log.info("Stopped", { interrupted });
+    await say({ stoppedAt: Date.now(), interrupted });
     return EXIT.done;
   } finally {
     await home.flushLog();

@@ -47,7 +47,7 @@ export function printTable(
   if (left < needed) return stack(out, header, cells);
   for (const [at, row] of [header, ...cells].entries()) {
     for (const line of rowLines(row)) {
-      out.line({ text: line.trimEnd(), style: at === 0 ? "bold" : undefined });
+      out.line({ text: line.trimEnd(), style: at === 0 ? "bold" : undefined, isData: true });
     }
   }
 
@@ -74,12 +74,14 @@ function stack(
   const keys = header[0] === "" ? 2 : 1;
   for (const row of rows) {
     const key = row.slice(0, keys).filter((cell) => cell !== "").join(" ");
-    for (const line of wrapText(key, out.columns!)) out.line({ text: line, style: "bold" });
+    for (const line of wrapText(key, out.columns!)) {
+      out.line({ text: line, style: "bold", isData: true });
+    }
     for (const [at, cell] of row.entries()) {
       if (at < keys || cell === "") continue;
       const title = header[at]![0] + header[at]!.slice(1).toLowerCase();
       for (const line of wrapText(`${title}: ${cell}`, Math.max(CUT, out.columns! - GAP))) {
-        out.line(" ".repeat(GAP) + line);
+        out.line({ text: " ".repeat(GAP) + line, isData: true });
       }
     }
   }

@@ -14,6 +14,7 @@
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
 import { CHILD_MODULES } from "../lib/executor/child.ts";
+import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT, START_PAGE } from "../lib/base/layout.ts";
 
@@ -26,7 +27,7 @@ const TO_ROOT = /\bTO_ROOT = "(?:\.\.\/)+"/;
 /** Starts the built form. */
 const LAUNCHER = `#!/bin/sh
 folder=$(dirname "$(readlink -f "$0")")
-exec deno run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" -P=service \\
+${SAY_TYPED_AS}exec deno run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" -P=service \\
   "$folder/cli/main.js" "$@"
 `;
 

@@ -68,10 +68,10 @@ Deno.test("agent gives the same output as owner of the home and as guest of a ru
   await using model = startModelServer({ script: { text: ["Same ", "words"], reasoning: "hm" } });
   await using home = await makeHome(configFor(model.baseUrl));
   const owner = await home.run(["agent", "-m", "hi", "--session", "a"]);
-  const ownerJson = await home.run(["agent", "-m", "hi", "--session", "b", "--json"]);
+  const ownerJson = await home.run(["agent", "-m", "hi", "--session", "b", "--json-stream"]);
   await using service = await home.start();
   const guest = await home.run(["agent", "-m", "hi", "--session", "c"]);
-  const guestJson = await home.run(["agent", "-m", "hi", "--session", "d", "--json"]);
+  const guestJson = await home.run(["agent", "-m", "hi", "--session", "d", "--json-stream"]);
   assertEquals([guest.code, guest.stdout], [owner.code, owner.stdout], guest.stderr);
   assertEquals(guest.stdout, "Same words\n");
   const events = (text: string) =>
@@ -123,4 +123,109 @@ Deno.test("agent warns of an unknown key, and tells a failure in one place only"
   assertStringIncludes(stderr, "warning: agnt");
   assertStringIncludes(stderr, "did you mean agent");
   assertEquals(stderr.includes("    at "), false, stderr);
+});
+
+Deno.test("agent starts a conversation of its own, and -c continues the newest", async () => {
+  await using model = startModelServer({ script: { text: "noted" } });
+  await using home = await makeHome(configFor(model.baseUrl));
+  const users = async (request: number) =>
+    (await model.request(request)).body.messages
+      .filter(({ role }: { role: string }) => role === "user").length;
+  await home.run(["agent", "one"]);
+  await home.run(["agent", "two"]);
+  const continued = await home.run(["agent", "-c", "three", "--json"]);
+  assertEquals([await users(0), await users(1), await users(2)], [1, 1, 2]);
+  const { answer, status, session, usage, tools, error } = JSON.parse(continued.stdout);
+  assertEquals([answer, status, tools, error], ["noted", "done", [], null]);
+  assertEquals(typeof usage.inputTokens, "number");
+  const named = await home.run(["agent", "-s", session, "four"]);
+  assertEquals([named.code, await users(3)], [0, 3], named.stderr);
+});
+
+Deno.test("agent ends at once where nobody can allow an action, and goes on once it is granted", async () => {
+  const path = `${await Deno.realPath(await Deno.makeTempDir())}/out.txt`;
+  await using model = startModelServer({
+    script: ({ body }) =>
+      body.messages.at(-1)!.role === "tool"
+        ? { text: "a model that is asked after a refusal", hang: 1 }
+        : { calls: [{ tool: "write_file", args: { path, content: "made" } }] },
+  });
+  await using home = await makeHome(configFor(model.baseUrl));
+  const refused = await home.run(["agent", "write it", "--session", "a"]);
+  assertEquals([refused.code, refused.stdout], [5, ""], refused.stderr);
+  const command = `service grants add cli:a fs.write ${path}`;
+  assertStringIncludes(refused.stderr, `\n  ${command}\n`);
+  const json = await home.run(["agent", "write it", "--session", "a", "--json"]);
+  const { status, tools, error } = JSON.parse(json.stdout);
+  assertEquals([json.code, status, tools[0].allow, error.code], [5, "refused", command, "refused"]);
+  const granted = await home.run(command.split(" ").slice(1));
+  assertEquals(granted.code, 0, granted.stderr);
+  const child = home.spawn(["agent", "write it", "--session", "a"]);
+  while (!await Deno.stat(path).then(() => true, () => false)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assertEquals(await Deno.readTextFile(path), "made");
+  child.kill("SIGINT");
+  await child.output();
+});
+
+Deno.test("agent never ignores --config and -y, whoever owns the home", async () => {
+  await using home = await makeHome({});
+  await using service = await home.start();
+  const other = `${home.dir}/other.json`;
+  await Deno.writeTextFile(other, "{}");
+  const config = await home.run(["agent", "hi", "--config", other]);
+  assertEquals([config.code, config.stdout], [1, ""]);
+  assertStringIncludes(config.stderr, "other.json, but the service that runs in");
+  assertEquals(
+    (await home.run(["agent", "hi", "--config", `${home.dir}/home/config.json`])).code,
+    0,
+  );
+  const yes = await home.run(["agent", "hi", "-y"]);
+  assertEquals([yes.code, yes.stdout], [5, ""]);
+  assertStringIncludes(yes.stderr, "SERVICE_APPROVER_TOKEN");
+  assertEquals(await service.stop(), 0);
+});
+
+Deno.test("agent works in a project that was allowed, alike with and without a running service", async () => {
+  await using model = startModelServer({
+    script: ({ body }) =>
+      body.messages.at(-1)!.role === "tool"
+        ? { text: String(body.messages.at(-1)!.content) }
+        : { calls: [{ tool: "read_file", args: { path: "a.txt" } }] },
+  });
+  await using home = await makeHome(configFor(model.baseUrl));
+  const site = `${await Deno.realPath(home.dir)}/site`;
+  await Deno.mkdir(site);
+  await Deno.writeTextFile(`${site}/a.txt`, "of the project");
+  await Deno.writeTextFile(`${site}/AGENTS.md`, "Use tabs here.");
+  const ask = ["agent", "-C", site, "read it"];
+  const before = await home.run(ask);
+  assertEquals(before.code, 5, before.stderr);
+  assertStringIncludes(before.stderr, `service projects allow ${site}`);
+  assertEquals((await home.run(["projects", "allow", site])).code, 0);
+  const owner = await home.run(ask);
+  assertEquals([owner.code, owner.stdout], [0, "of the project\n"], owner.stderr);
+  const system = JSON.stringify((await model.request(0)).body.messages[0]);
+  assertStringIncludes(system, "Use tabs here.");
+  assertStringIncludes(system, `is the folder \\"${site}\\"`);
+  await using service = await home.start();
+  const guest = await home.run(ask);
+  assertEquals([guest.code, guest.stdout], [0, owner.stdout], guest.stderr);
+  // A conversation stays where it began.
+  const moved = await home.run(["agent", "-C", `${home.dir}/home/workspace`, "-c", "and now?"]);
+  assertEquals(moved.code, 1);
+  assertStringIncludes(moved.stderr, "No conversation to continue in the workspace");
+  assertEquals((await home.run([...ask, "-c"])).code, 0);
+  await home.run(["agent", "-s", "w", "hi"]);
+  const elsewhere = await home.run([...ask, "-s", "w"]);
+  assertEquals(elsewhere.code, 1);
+  assertStringIncludes(elsewhere.stderr, 'The session "cli:w" works in the workspace, not in');
+  // Taken back, it holds at once, also for the service that runs.
+  const [{ key }] = (await home.run(["sessions", "list", "--json"])).stdout.trim().split("\n")
+    .map((line) => JSON.parse(line)).filter(({ folder }) => folder === site);
+  assertEquals((await home.run(["projects", "forget", site])).code, 0);
+  const forgotten = await home.run(["agent", "-s", key.slice("cli:".length), "read it"]);
+  assertStringIncludes(forgotten.stdout, `The agent may not work in "${site}"`);
+  assertEquals(await service.stop(), 0);
 });

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { schemaProblems } from "../lib/http/api/openapi/testing/json_schema.ts";
 import { makeHome } from "./support/home.ts";
 import { bootstrap, httpOf } from "./support/wire_socket.ts";
@@ -74,11 +74,16 @@ Deno.test("a channel is set up over the port, tried from the command line, and s
   assertEquals(await state(), { enabled: true, state: "running" });
   const status = await home.run(["channels", "status", "webhook", "--json"]);
   const told = JSON.parse(status.stdout);
+  const all = (await home.run(["channels", "status"])).stdout;
+  for (const line of [/^webhook +running/m, /^websocket +running .*ws:/m, /^xmpp +off/m]) {
+    assertMatch(all, line);
+  }
   assertEquals([told.state, told.deliveries.sent], ["running", 1]);
 
   // In a worker of this process, beside the one that runs.
   const loggedIn = await home.run(["channels", "login", "webhook", "--force", "--json"]);
-  assertEquals(JSON.parse(loggedIn.stdout), { channel: "webhook", loggedIn: true });
+  // It has no login, and nothing is said to have been done.
+  assertEquals(JSON.parse(loggedIn.stdout), { channel: "webhook", needsLogin: false });
 
   const disabled = await home.run(["plugins", "disable", "webhook"]);
   assertEquals(disabled.code, 0, disabled.stderr);
@@ -97,6 +102,9 @@ Deno.test("a channel is set up over the port, tried from the command line, and s
   await gateway.stop();
   const none = await home.run(["channels", "status"]);
   assertEquals(none.code, 1);
+  for (const line of [/^webhook +off/m, /^websocket +not running/m, /^xmpp +off/m]) {
+    assertMatch(none.stdout, line);
+  }
   assertStringIncludes(none.stderr, "No service runs in");
   await server.shutdown();
 });

@@ -83,7 +83,7 @@ Deno.test("the model of a session survives kill -9, and falls back when its pres
   });
   await using home = await makeHome(config({ fast: { model: "local/quick" } }));
   const models = async (session: string) =>
-    (await lines(home, "agent", "-m", "hi", "--session", session))
+    (await lines(home, "agent", "-m", "hi", "--json-stream", "--session", session))
       .map(({ event }) => event).filter(({ type }) => ["turn_start", "notice"].includes(type))
       .map((event) => event.model ?? event.text);
   {

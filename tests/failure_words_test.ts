@@ -31,10 +31,9 @@ async function overWebSocket({ wsUrl }: Running): Promise<Told> {
 async function inTheTerminal(home: TestHome): Promise<Told> {
   const { stderr } = await home.run(["agent", "-m", "hi", "--no-stdin"]);
   const { stdout } = await home.run(["agent", "-m", "hi", "--no-stdin", "--json"]);
-  const { event } = stdout.trim().split("\n").map((line) => JSON.parse(line))
-    .find(({ event }) => event.type === "error");
-  assertStringIncludes(stderr, event.error.message);
-  return { code: event.error.code, text: event.error.message };
+  const { error } = JSON.parse(stdout);
+  assertStringIncludes(stderr, error.message);
+  return { code: error.code, text: error.message };
 }
 
 /** The same everywhere. */

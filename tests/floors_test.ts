@@ -31,7 +31,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["settings"],
   ["operations"],
   ["authority"],
-  ["local"],
+  ["backup", "local"],
   ["mcp"],
   ["http"],
   ["process"],

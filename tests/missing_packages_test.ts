@@ -45,8 +45,11 @@ Deno.test("plugins enable says which packages cannot be had, and keeps its outpu
     channels: { irc: { host: "127.0.0.1", port: 1, tls: false, nick: "agent" } },
   });
   await using _ = home;
+  const refused = await home.run(["plugins", "enable", "irc"], { env });
+  assertEquals([refused.code, refused.stdout], [1, ""]);
+  assertStringIncludes(refused.stderr, "Nothing was written");
   const { code, stdout, stderr } = await home.run(
-    ["plugins", "enable", "irc", "--json"],
+    ["plugins", "enable", "irc", "--json", "--force"],
     { env },
   );
   assertEquals(code, 0, stderr);

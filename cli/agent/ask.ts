@@ -4,12 +4,14 @@
  * @module
  */
 
-import type { StoredEvent, TurnStatus } from "../../lib/contract/events.ts";
-import { type ErrorCode, fromErrorData, ServiceError } from "../../lib/base/errors.ts";
+import type { StoredEvent } from "../../lib/contract/events.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart, Params } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ApprovalPrompt } from "./approval_prompt.ts";
+import { sessionName } from "./session_name.ts";
+import { type Refusal, TurnOutcome } from "./turn_outcome.ts";
 import { TurnPrinter } from "./turn_printer.ts";
 
 /** What answers: the service of this home, or one that is reached over the network. */
@@ -29,79 +31,74 @@ export interface AskOptions {
   sessionKey: string;
   input: AskedPart[];
   model?: string;
-  json: boolean;
+  /** One value at the end, or each event as it comes; false: for people. */
+  json: false | "value" | "events";
   stream: boolean;
   verbose: boolean;
   /** Asks about actions of the turn that wait. */
   approvals?: ApprovalPrompt;
+  /** False: nobody answers, so a call that only a person or a grant could allow ends the turn. */
+  asks?: boolean;
+  /** Project that a new session works in. Default: the workspace. */
+  folder?: string;
   /** Cancels the turn; its end is still shown. */
   signal: AbortSignal;
 }
 
-/** What a turn that did not end well is called when it gave no error of its own. */
-export const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, string]>> = {
-  failed: ["turn_failed", "The turn failed"],
-  cancelled: ["turn_cancelled", "The turn was cancelled"],
-  timed_out: ["turn_timeout", "The turn took too long"],
-  interrupted: ["turn_interrupted", "The service stopped under the turn"],
-};
-
 /**
- * Runs one turn and shows it: events as JSON lines, or the answer and remarks. Resolves with `done`,
- * or with `refused` when the turn ended on actions that the gate refused, without one that was
- * allowed after them. Throws the turn's error when it ended in any other way, `turn_interrupted`
- * when it was cut off without an end: a failed turn never looks like a successful one.
+ * Runs one turn and shows it: as JSON, or the answer and remarks. Resolves with `done`, or with
+ * `refused` when the turn ended on actions that the gate refused, without one that was allowed after
+ * them. Throws the turn's error when it ended in any other way, `turn_interrupted` when it was cut
+ * off without an end: a failed turn never looks like a successful one.
  */
 export async function ask(
   client: Pick<TurnClient, "stream">,
   out: Output,
-  { sessionKey, input, model, json, stream, verbose, approvals, signal }: AskOptions,
+  { json, stream, verbose, approvals, signal, ...asked }: AskOptions,
 ): Promise<ExitCode> {
   if (signal.aborted) throw signal.reason;
-  const printer = json ? undefined : new TurnPrinter(out, { stream, verbose });
+  const { sessionKey, asks } = asked;
+  const printer = json === false ? new TurnPrinter(out, { stream, verbose }) : undefined;
   const outcome = new TurnOutcome();
+  const ending = new AbortController();
   try {
-    const turn = client.stream("turn", { sessionKey, input, model }, { stop: signal });
-    for await (const stored of turn) {
+    const stop = AbortSignal.any([signal, ending.signal]);
+    for await (const stored of client.stream("turn", asked, { stop })) {
       outcome.see(stored);
-      if (printer === undefined) await out.stream(jsonLine(stored) + "\n");
-      else await printer.print(stored.event);
+      if (json === "events") await out.stream(jsonLine(stored) + "\n");
+      await printer?.print(stored.event);
       const { event } = stored;
       if (event.type === "approval_requested") {
         approvals?.requested(event.approval.id, stored.turnId);
       } else if (event.type === "approval_resolved") approvals?.resolved(event.approvalId);
+      if (asks === false && outcome.refusal !== undefined) {
+        outcome.endedRefused = true;
+        ending.abort();
+      }
     }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    outcome.fail(error);
   } finally {
     await approvals?.close();
     await printer?.finish(outcome.isDone);
   }
+  if (json === "value") await out.stream(jsonLine(outcome.toJson(sessionKey)) + "\n");
   outcome.throwIfFailed();
-  return outcome.refused ? EXIT.refused : EXIT.done;
+  if (!outcome.isRefused) return EXIT.done;
+  if (json === false && outcome.refusal !== undefined) {
+    tellRemedy(outcome.refusal, out, sessionName(sessionKey));
+  }
+  return EXIT.refused;
 }
 
-/** What the events of a turn amount to. */
-class TurnOutcome {
-  #status: TurnStatus | undefined;
-  #error: ServiceError | undefined;
-  /** An action was refused, and none was allowed since. */
-  refused = false;
-
-  get isDone(): boolean {
-    return this.#status === "done";
+/** Says what would allow the call that was refused, and how to go on then. */
+function tellRemedy({ remedy: { command } }: Refusal, out: Output, session: string): void {
+  if (command === undefined) {
+    out.note("Nobody was there to allow this. Run it at a terminal, or approve everything with -y");
+    return;
   }
-
-  see({ event }: StoredEvent): void {
-    if (event.type === "error") this.#error = fromErrorData(event.error);
-    else if (event.type === "turn_end") this.#status = event.status;
-    else if (event.type === "tool_result") {
-      if (event.status === "refused") this.refused = true;
-      else if (event.status === "ok") this.refused = false;
-    }
-  }
-
-  throwIfFailed(): void {
-    if (this.#status === "done") return;
-    const [code, message] = STATUS_ERRORS[this.#status ?? "interrupted"];
-    throw this.#error ?? new ServiceError(code, message);
-  }
+  out.note("Nobody was there to allow this. Allow it for this session, then continue:");
+  out.note(`  ${command}`);
+  out.note(`  service agent --session ${session} "Go on"`);
 }

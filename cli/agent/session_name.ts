@@ -5,9 +5,16 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+import type { LocalClient } from "../../lib/local/client.ts";
 
-/** The session of those who name none. */
-export const DEFAULT_SESSION = "default";
+const CHANNEL = "cli:";
+
+/** Of a new name, without letters that are mistaken for digits. */
+const LETTERS = "abcdefghijkmnpqrstuvwxyz23456789";
+const NAME_CHARS = 8;
+
+/** Sessions of one look. */
+const PAGE = 100;
 
 /** Checks a name by the rule of `session_id`. Throws `usage`. */
 export function parseSessionName(name: string): string {
@@ -19,7 +26,42 @@ export function parseSessionName(name: string): string {
   );
 }
 
+/** A name that no session has. */
+export function newSessionName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(NAME_CHARS));
+  return Array.from(bytes, (byte) => LETTERS[byte % LETTERS.length]).join("");
+}
+
 /** The full key of a session of the command line. */
 export function sessionKey(name: string): string {
-  return `cli:${name}`;
+  return CHANNEL + name;
+}
+
+/** The name in a full key; the key itself where it is of another channel. */
+export function sessionName(key: string): string {
+  return key.startsWith(CHANNEL) ? key.slice(CHANNEL.length) : key;
+}
+
+/**
+ * Name of the command line's newest session that works in a project or, without one, in the workspace.
+ * Rejects with `not_found` when it has none.
+ */
+export async function lastSessionName(
+  client: Pick<LocalClient, "stream">,
+  folder?: string,
+): Promise<string> {
+  for (let before: number | undefined, more = true; more;) {
+    more = false;
+    for await (const session of client.stream("sessions", { limit: PAGE, before })) {
+      if (session.key.startsWith(CHANNEL) && session.folder === folder) {
+        return sessionName(session.key);
+      }
+      [before, more] = [session.updatedAt, true];
+    }
+  }
+  throw new ServiceError(
+    "not_found",
+    `No conversation to continue in ${folder ?? "the workspace"}: start one without --continue`,
+    { param: "continue" },
+  );
 }

@@ -39,7 +39,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** A moment in milliseconds since 1970: so long ago (`2h`), or a date with or without a time. */
-function parseTime(
+export function parseTime(
   name: string,
   value: Invocation["options"][string],
   now: number,

@@ -107,7 +107,7 @@ async function saidDigest(
 
 function printReport(out: Output, report: CommissionReport): void {
   const { finding, text, error, inputTokens, outputTokens } = report;
-  if (text !== "") out.line(text);
+  if (text !== "") out.line({ text, isData: true });
   if (error !== undefined) out.note(`The dry run failed: ${visibleLine(error)}`);
   printFinding((...spans) => out.note(...spans), finding);
   out.note(`Tokens: ${inputTokens} in, ${outputTokens} out`);
@@ -127,7 +127,10 @@ function printFinding(line: Output["line"], finding: Finding): void {
     const times = count === 1 ? "" : ` (${count} times)`;
     line(
       { text: WORDS[effect], style: STYLES[effect] },
-      `  ${capability} of ${visibleLine(target)}${times}: ${visibleLine(reason)}`,
+      {
+        text: `  ${capability} of ${visibleLine(target)}${times}: ${visibleLine(reason)}`,
+        isData: true,
+      },
     );
   }
   if (actions.length === 0) line("It attempted no actions");

@@ -98,7 +98,7 @@ export function printAutomation(out: Output, view: AutomationView, timeZone: str
     printParagraph(out, { text: `${`${name}:`.padEnd(10)} ` }, value);
   }
   out.line();
-  out.line(spec.message.trimEnd());
+  out.line({ text: spec.message.trimEnd(), isData: true });
   printWarnings(out, view);
 }
 

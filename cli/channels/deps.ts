@@ -16,12 +16,12 @@ export interface ChannelsDeps {
   withRunning<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
   /** Channels as they are configured; rejects with `config_invalid`. */
   configured(globals: Globals): Promise<ConfiguredChannels>;
-  /** Logs an instance in, in a worker of its own in this process. */
+  /** Logs an instance in, in a worker of its own in this process; undefined where there is no login. */
   login(
     asked: { configured: ConfiguredChannels; source: WorkerSource; force: boolean },
     globals: Globals,
     out: Output,
-  ): Promise<boolean>;
+  ): Promise<boolean | undefined>;
   now(): number;
 }
 

@@ -42,19 +42,26 @@ export async function login(
     );
   }
   const { runtimeName } = instance;
-  const needsNone = channel.descriptor.capabilities.includes("in_service");
-  const loggedIn = needsNone || await deps.login(
-    {
-      configured,
-      source: workerSource(configured, channel, instance, "runtime"),
-      force,
-    },
-    globals,
-    out,
-  );
-  if (globals.json) out.json({ channel: runtimeName, loggedIn });
-  else if (needsNone) out.note(`${runtimeName} needs no login`);
-  else if (loggedIn) {
+  const loggedIn = channel.descriptor.capabilities.includes("in_service")
+    ? undefined
+    : await deps.login(
+      {
+        configured,
+        source: workerSource(configured, channel, instance, "runtime"),
+        force,
+      },
+      globals,
+      out,
+    );
+  if (globals.json) {
+    const outcome = loggedIn === undefined ? { needsLogin: false } : { loggedIn };
+    out.json({ channel: runtimeName, ...outcome });
+  } else if (loggedIn === undefined) {
+    out.note(
+      `${runtimeName} needs no login: nothing was done. It uses its settings when it starts`,
+    );
+    out.note(`See them with: service plugins info ${name}`);
+  } else if (loggedIn) {
     out.note(`${runtimeName} is logged in`);
     if (!instance.enabled) {
       const which = instanceId === undefined ? "" : ` --instance ${instanceId}`;
@@ -64,5 +71,5 @@ export async function login(
     out.note({ text: "error:", style: "red" }, ` ${runtimeName} is not logged in`);
     out.note(`  See what it needs with: service plugins info ${name}`);
   }
-  return loggedIn ? EXIT.done : EXIT.failed;
+  return loggedIn === false ? EXIT.failed : EXIT.done;
 }

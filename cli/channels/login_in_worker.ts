@@ -12,7 +12,7 @@ import type { Output } from "../output.ts";
 import { noteLog } from "./note_log.ts";
 import { openOwnWorkers } from "./open_own_workers.ts";
 
-/** Whether it is logged in then. What the channel says meanwhile goes to standard error. */
+/** Whether it is logged in then; undefined where there is no login. What the channel says meanwhile goes to standard error. */
 export async function loginInWorker(
   { configured, source, force }: {
     configured: ConfiguredChannels;
@@ -21,7 +21,7 @@ export async function loginInWorker(
   },
   globals: Globals,
   out: Output,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const workers = openOwnWorkers({ configured, paths: homePaths(globals), log: noteLog(out) });
   try {
     return await workers.login(source, force);

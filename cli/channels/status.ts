@@ -12,30 +12,58 @@ import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
+import type { ConfiguredChannels } from "../../lib/registry/worker_source_of.ts";
 import type { ChannelsDeps } from "./deps.ts";
 
-/** Prints all, or those of one channel or runtime name. */
+/** How a channel is that the service says nothing of. */
+type Unasked =
+  & Pick<ChannelStatus, "runtimeName" | "channel" | "displayName" | "detail" | "problem">
+  & { state: ChannelStatus["state"] | "not running" };
+
+/**
+ * Prints all, or those of one channel or runtime name. Where no gateway runs, prints what the configuration
+ * says, and rejects as `withRunning` does.
+ */
 export async function status(
   out: Output,
   deps: ChannelsDeps,
   name: string | undefined,
   globals: Globals,
 ): Promise<ExitCode> {
-  const all = await deps.withRunning(
-    globals,
-    (client) => Array.fromAsync(client.stream("channels", {})),
-  );
-  const shown = name === undefined
-    ? all
-    : all.filter(({ channel, runtimeName }) => channel === name || runtimeName === name);
-  if (name !== undefined && shown.length === 0) throw unknownName(name, all);
+  // A configuration that does not load says nothing, and the service runs with the one before.
+  const configured = await deps.configured(globals).catch(() => undefined);
+  const answer = await deps.withRunning(globals, async (client) => ({
+    asked: await Array.fromAsync(client.stream("channels", {})),
+    wsUrl: await client.call("status", {}).then(({ wsUrl }) => wsUrl, () => undefined),
+  })).catch((error: unknown) => ({ error }));
+  const asked = "error" in answer ? [] : answer.asked;
+  const wsUrl = "error" in answer ? undefined : answer.wsUrl;
+  const others = configured === undefined ? [] : unasked(configured, asked, wsUrl);
+  const isNamed = ({ channel, runtimeName }: Unasked) =>
+    name === undefined || channel === name || runtimeName === name;
+  const shown = asked.filter(isNamed);
+  const added = others.filter(isNamed);
+  if ("error" in answer) {
+    if (globals.json) { for (const each of added) await out.stream(jsonLine(each) + "\n"); }
+    else if (added.length > 0) {
+      printTable(
+        out,
+        ["CHANNEL", "STATE", "DETAIL"],
+        added.map((each) => [each.runtimeName, each.state, visibleLine(each.problem ?? "")]),
+        { wraps: true },
+      );
+    }
+    throw answer.error;
+  }
+  if (name !== undefined && shown.length + added.length === 0) {
+    throw unknownName(name, [...asked, ...others]);
+  }
   if (globals.json) {
-    for (const each of shown) await out.stream(jsonLine(each) + "\n");
+    for (const each of [...shown, ...added]) await out.stream(jsonLine(each) + "\n");
     return EXIT.done;
   }
-  if (shown.length === 0) {
-    out.note("The gateway runs no channels. List channels with: service plugins list");
-    return EXIT.done;
+  if (asked.every(({ state }) => state === "off")) {
+    out.note("No chat platform is enabled. List channels with: service plugins list");
   }
   printTable(
     out,
@@ -51,7 +79,7 @@ export async function status(
       "MISSED",
       "DETAIL",
     ],
-    shown.map((each) => rowOf(each, deps.now())),
+    [...shown.map((each) => rowOf(each, deps.now())), ...added.map(rowOfUnasked)],
     { wraps: true },
   );
   printProblems(out, shown);
@@ -72,6 +100,37 @@ function rowOf(each: ChannelStatus, nowMs: number): string[] {
     String(each.missed ?? 0),
     visibleLine(each.detail ?? ""),
   ];
+}
+
+/** Channels beside those that the service tells of: of the service itself, and broken ones. */
+function unasked(
+  { registry: { usable, broken }, config }: ConfiguredChannels,
+  asked: readonly ChannelStatus[],
+  wsUrl: string | undefined,
+): Unasked[] {
+  const left = [...usable].filter(([name]) => asked.every(({ channel }) => channel !== name));
+  return [
+    ...left.map(([name, { descriptor }]): Unasked => {
+      const section = config.channels[name] as { enabled?: boolean } | undefined;
+      const named = { runtimeName: name, channel: name, displayName: descriptor.displayName };
+      if (section?.enabled !== true) return { ...named, state: "off" };
+      // The only one that the service itself is.
+      return wsUrl !== undefined && descriptor.capabilities.includes("in_service")
+        ? { ...named, state: "running", detail: wsUrl }
+        : { ...named, state: "not running" };
+    }),
+    ...broken.map(({ folder, problem }): Unasked => ({
+      runtimeName: folder,
+      channel: folder,
+      displayName: folder,
+      state: "failed",
+      problem,
+    })),
+  ];
+}
+
+function rowOfUnasked({ runtimeName, state, detail, problem }: Unasked): string[] {
+  return [runtimeName, state, "", "", "", "", "", "", "", visibleLine(detail ?? problem ?? "")];
 }
 
 /** Too long for a column, and what is looked for when a channel fails. */
@@ -105,7 +164,7 @@ export function durationOf(ms: number): string {
     .map(([count, unit]) => `${count} ${unit}`).join(" ");
 }
 
-function unknownName(name: string, all: readonly ChannelStatus[]): ServiceError {
+function unknownName(name: string, all: readonly Unasked[]): ServiceError {
   const known = all.map(({ runtimeName }) => runtimeName);
   const near = nearest(name, known);
   return new ServiceError(

@@ -9,13 +9,19 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { Operator } from "../../lib/operations/operator.ts";
 import { ApprovalPrompt } from "../agent/approval_prompt.ts";
 import { type ApproverSources, openApprover } from "../agent/approver.ts";
-import { ask } from "../agent/ask.ts";
+import { ask, type AskOptions } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import type { LineReader } from "../agent/line_reader.ts";
 import { processSources } from "../agent/process_sources.ts";
-import { DEFAULT_SESSION, parseSessionName, sessionKey } from "../agent/session_name.ts";
-import type { Command, ExitCode, Globals, Invocation } from "../command.ts";
+import {
+  lastSessionName,
+  newSessionName,
+  parseSessionName,
+  sessionKey,
+} from "../agent/session_name.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -23,6 +29,11 @@ export interface AgentDeps {
   sources(out: Output): MessageSources;
   signals: Signals;
   env: (name: string) => string | undefined;
+  /** The project that a new session works in; undefined: the workspace. */
+  openFolder(
+    globals: Globals,
+    how: { dir?: string; asks: boolean; out: Output },
+  ): Promise<string | undefined>;
   withService<T>(
     globals: Globals,
     use: (client: LocalClient, operator?: Pick<Operator, "attachTerminal">) => Promise<T>,
@@ -33,12 +44,18 @@ export interface AgentDeps {
 interface AgentOptions {
   message?: string;
   files: string[];
-  session: string;
+  /** Undefined: the newest one. */
+  session: string | undefined;
+  /** Where it works, as it was typed. */
+  dir?: string;
   model?: string;
   useStdin: boolean;
   stream: boolean;
+  json: AskOptions["json"];
   /** Approves everything that the turn asks for. */
   yes: boolean;
+  /** Waits for an approver where nobody sits at the terminal. */
+  wait: boolean;
 }
 
 /** Runs the command. */
@@ -47,30 +64,41 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
   const options = readOptions(invocation);
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
-  if (input === undefined) return await startChat(globals, out, options);
+  if (input === undefined) return await startChat(globals, out, options, deps);
+  const asks = isAtTerminal(options, out, deps);
+  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   return await withInterrupts(
     deps.signals,
     onFirst,
     (signal) =>
       deps.withService(globals, async (client, operator) => {
-        const key = sessionKey(options.session);
-        const approvals = openApprovals({ yes: options.yes, json: globals.json }, out, deps, {
+        const session = options.session ?? await lastSessionName(client, folder);
+        const key = sessionKey(session);
+        const approvals = openApprovals(options, out, deps, {
           client,
           operator,
           sessionKey: () => key,
         });
         try {
-          return await ask(client, out, {
+          const code = await ask(client, out, {
             sessionKey: key,
             input,
             model: options.model,
-            json: globals.json,
+            asks: approvals.isAttended || options.wait,
+            folder,
+            json: options.json,
             stream: options.stream,
             verbose: globals.verbose,
             approvals: approvals.prompt(),
             signal,
           });
+          if (code === EXIT.done && options.json === false && out.isErrorTerminal) {
+            // The newest of this folder is another one where -C named its own.
+            const which = options.dir === undefined ? "-c" : `--session ${session}`;
+            out.note({ text: `Continue with: service agent ${which} "…"`, style: "dim" });
+          }
+          return code;
         } finally {
           approvals.close();
         }
@@ -80,24 +108,28 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
 
 /** Where the actions of a command's turns are asked about. */
 function openApprovals(
-  { yes, json }: { yes: boolean; json: boolean },
+  { yes, json }: Pick<AgentOptions, "yes" | "json">,
   out: Output,
-  { signals, sources, env }: AgentDeps,
+  deps: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
 ) {
-  const atTerminal = !json && sources(out).stdinIsTerminal && out.isErrorTerminal;
-  const { approver, detach } = openApprover({
-    client,
-    operator,
-    isAttended: yes || atTerminal,
-    sessionKey,
-    env,
-  });
+  const { signals, env } = deps;
+  const isAttended = yes || isAtTerminal({ json }, out, deps);
+  const { approver, detach } = openApprover({ client, operator, isAttended, sessionKey, env });
+  if (yes && approver === undefined) {
+    throw new ServiceError(
+      "invalid_token",
+      `A service runs in this home, so -y needs a token that can approve: set ${TOKEN_VARIABLE}`,
+      { param: "yes" },
+    );
+  }
   // Loaded when the first question comes, so that a command that is never asked does not wait for it.
   let own: LineReader | undefined;
   const ownReader = async () =>
     own ??= (await import("../agent/line_reader.ts")).terminalReader([]);
   return {
+    /** Somebody answers what the turn asks for, or has done so with `--yes`. */
+    isAttended,
     prompt: () =>
       new ApprovalPrompt({
         approver,
@@ -113,15 +145,40 @@ function openApprovals(
   };
 }
 
-function readOptions({ options }: Invocation): AgentOptions {
+/** Somebody sits here who can be asked. */
+function isAtTerminal(
+  { json }: Pick<AgentOptions, "json">,
+  out: Output,
+  { sources }: Pick<AgentDeps, "sources">,
+): boolean {
+  return json === false && sources(out).stdinIsTerminal && out.isErrorTerminal;
+}
+
+function readOptions({ options, args, globals }: Invocation): AgentOptions {
+  const [text] = args;
+  if (text !== undefined && options["message"] !== undefined) {
+    throw new ServiceError("usage", "Give the message once: as TEXT or with -m", {
+      param: "message",
+    });
+  }
+  const session = options["session"] as string | undefined;
+  const continues = options["continue"] === true;
+  if (session !== undefined && continues) {
+    throw new ServiceError("usage", "Give either --session or --continue, not both", {
+      param: "continue",
+    });
+  }
   return {
-    message: options["message"] as string | undefined,
+    message: text ?? options["message"] as string | undefined,
     files: options["file"] as string[] | undefined ?? [],
-    session: parseSessionName(options["session"] as string | undefined ?? DEFAULT_SESSION),
+    session: continues ? undefined : parseSessionName(session ?? newSessionName()),
+    dir: options["dir"] as string | undefined,
     model: options["model"] as string | undefined,
     useStdin: options["no-stdin"] !== true,
     stream: options["no-stream"] !== true,
+    json: options["json-stream"] === true ? "events" : globals.json && "value",
     yes: options["yes"] === true,
+    wait: options["wait"] === true,
   };
 }
 
@@ -129,9 +186,12 @@ async function startChat(
   globals: Globals,
   out: Output,
   options: AgentOptions,
+  deps: AgentDeps,
 ): Promise<ExitCode> {
-  if (globals.json) {
-    throw new ServiceError("usage", "--json needs a message: add -m TEXT", { param: "message" });
+  if (options.json !== false) {
+    throw new ServiceError("usage", 'JSON output needs a message: service agent --json "TEXT"', {
+      param: "message",
+    });
   }
   if (!out.isErrorTerminal) {
     throw new ServiceError(
@@ -140,25 +200,39 @@ async function startChat(
       { param: "message" },
     );
   }
+  const asks = isAtTerminal(options, out, deps);
+  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
   const { agentChat } = await import("../terminal/agent_chat.ts");
-  return await agentChat(globals, options);
+  return await agentChat(globals, { ...options, folder });
 }
 
 const agent: Command = {
+  args: "[TEXT]",
   description:
-    "Asks the agent and prints its answer. Without a message, on a terminal, it starts a chat. Input " +
-    "from a pipe is added to the message. The answer goes to standard output, everything else to " +
-    "standard error. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 model provider, " +
-    "5 an action was refused, 130 interrupted.",
+    "Asks the agent and prints its answer. Without a message, at a terminal, it is a chat. Each call " +
+    "starts a conversation of its own unless --continue or --session says otherwise. It works in " +
+    "the folder where it is started, once you have allowed that, else in the workspace. Standard input " +
+    "that isn't a terminal is added to the message. The answer goes to standard output, everything " +
+    "else to standard error. Where nobody sits at a terminal, an action that needs an approval ends " +
+    "the turn with exit code 5 and the command that would allow it. Exit codes: 0 done, 1 failed, " +
+    "2 usage, 3 configuration, 4 model provider, 5 refused, 130 interrupted.",
   examples: [
-    'service agent -m "What is in this folder?"',
+    'service agent "What is in this folder?"',
+    'service agent -c "And the largest file?"',
     'cat log | service agent -m "What failed?"',
-    'service agent --session work --file notes.md -m "Summarize this"',
+    'service agent --session work --file notes.md "Sum this up"',
+    'service agent --json "Is the build green?" | jq -r .answer',
     "service agent",
   ],
   options: [
-    { name: "message", alias: "m", value: "TEXT", summary: "Message; - reads it from stdin" },
-    { name: "session", alias: "s", value: "NAME", summary: "Session to continue (default)" },
+    { name: "message", alias: "m", value: "TEXT", summary: "Ask this; - reads it from stdin" },
+    { name: "continue", alias: "c", summary: "Continue the last conversation" },
+    {
+      name: "session",
+      alias: "s",
+      value: "NAME",
+      summary: "Start or continue the one called NAME",
+    },
     {
       name: "file",
       alias: "f",
@@ -166,16 +240,21 @@ const agent: Command = {
       repeatable: true,
       summary: "Attach a text file, an image, a PDF, or a .docx, .xlsx or .pptx",
     },
+    { name: "dir", alias: "C", value: "DIR", summary: "Work in DIR instead of the current folder" },
     { name: "model", value: "NAME", summary: "A preset, or <provider>/<model id>" },
-    { name: "no-stream", summary: "Print the answer only when it is complete" },
-    { name: "no-stdin", summary: "Don't read standard input" },
-    { name: "yes", alias: "y", summary: "Approve every action of this turn" },
+    { name: "json-stream", summary: "Print each event as a JSON line, instead of one at the end" },
+    { name: "no-stream", summary: "Print the answer only when it is whole" },
+    { name: "no-stdin", summary: "Do not read standard input" },
+    { name: "yes", alias: "y", summary: "Approve everything that the turn asks for" },
+    { name: "wait", summary: "Wait for an approver instead of ending the turn" },
   ],
   run: (invocation) =>
     runAgent(invocation, {
       sources: processSources,
       signals: processSignals,
       env: (name) => Deno.env.get(name),
+      openFolder: async (globals, how) =>
+        (await import("../agent/open_folder.ts")).openFolder(globals, how),
       withService: async (globals, use) =>
         (await import("../open_service.ts")).withService(globals, use),
     }),

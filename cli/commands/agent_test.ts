@@ -1,4 +1,5 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import type { Params } from "../../lib/local/protocol.ts";
 import type { Operator, Terminal } from "../../lib/operations/operator.ts";
 import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
@@ -11,8 +12,19 @@ import { type AgentDeps, runAgent } from "./agent.ts";
 /** Runs the command with these options; `piped` is standard input, a terminal when undefined. */
 function setUp(
   options: Invocation["options"],
-  { piped, json = false, turn = () => answering("Answer"), script, env, operator }: {
+  {
+    piped,
+    args = [],
+    json = false,
+    turn = () => answering("Answer"),
+    script,
+    env,
+    operator,
+    folder,
+  }: {
+    folder?: string;
     piped?: string;
+    args?: string[];
     json?: boolean;
     turn?: Script["turn"];
     script?: Script;
@@ -38,25 +50,58 @@ function setUp(
     }),
     signals,
     env: (name) => env?.[name],
+    openFolder: () => Promise.resolve(folder),
     withService: (_, use) => {
       order.push("service");
       return use(client, operator);
     },
   };
   const globals = { lastGood: false, json, verbose: false };
-  const run = () => runAgent({ args: [], options, globals, out }, deps);
+  const run = () => runAgent({ args, options, globals, out }, deps);
   return { run, stdout, stderr, client, order, signals };
 }
 
-Deno.test("runAgent() asks in the default session and prints the answer", async () => {
+Deno.test("runAgent() asks in a session of its own and prints the answer", async () => {
   const { run, stdout, client } = setUp({ message: "hi" });
   assertEquals(await run(), EXIT.done);
   assertEquals(stdout.text, "Answer\n");
-  assertEquals(client.seen[0]!.params, {
-    sessionKey: "cli:default",
+  const { sessionKey, ...asked } = client.seen[0]!.params as Params<"turn">;
+  assertMatch(sessionKey, /^cli:[a-z2-9]{8}$/);
+  assertEquals(asked, {
     input: [{ type: "text", text: "hi" }],
     model: undefined,
+    asks: false,
+    folder: undefined,
   });
+  const again = setUp({}, { args: ["hi"] });
+  assertEquals(await again.run(), EXIT.done);
+  assertNotEquals((again.client.seen[0]!.params as Params<"turn">).sessionKey, sessionKey);
+});
+
+Deno.test("runAgent() continues the newest session of the command line with --continue", async () => {
+  const session = (key: string, updatedAt: number) =>
+    ({ id: 1, key, title: "", createdAt: 0, updatedAt, turns: 1, lastSeq: 1 }) as const;
+  const all = [session("api:a", 3), session("cli:work:1", 2), {
+    ...session("cli:old", 1),
+    folder: "/code",
+  }];
+  const sessions = ({ before = Infinity }: Params<"sessions">) =>
+    all.filter(({ updatedAt }) => updatedAt < before).slice(0, 1);
+  const { run, client } = setUp({ continue: true }, { args: ["go on"], script: { sessions } });
+  assertEquals(await run(), EXIT.done);
+  const { sessionKey } = client.seen.at(-1)!.params as Params<"turn">;
+  assertEquals(sessionKey, "cli:work:1");
+  const inProject = setUp({ continue: true }, {
+    args: ["go on"],
+    script: { sessions },
+    folder: "/code",
+  });
+  assertEquals(await inProject.run(), EXIT.done);
+  const turn = inProject.client.seen.at(-1)!.params as Params<"turn">;
+  assertEquals([turn.sessionKey, turn.folder], ["cli:old", "/code"]);
+
+  const none = setUp({ continue: true, message: "x" }, { script: { sessions: () => [] } });
+  assertEquals((await assertRejects(none.run, ServiceError)).code, "not_found");
 });
 
 Deno.test("runAgent() reads its input to the end before it opens the service", async () => {
@@ -74,15 +119,21 @@ Deno.test("runAgent() reads its input to the end before it opens the service", a
       { type: "file", name: "a.txt", data: "YQ==" },
     ],
     model: "fast",
+    asks: false,
+    folder: undefined,
   });
 });
 
 Deno.test("runAgent() opens nothing for a line that is wrong", async () => {
-  for (const options of [{ session: "a/b", message: "x" }, { session: "" }, { message: "" }]) {
+  const both = { session: "a", continue: true, message: "x" };
+  for (
+    const options of [{ session: "a/b", message: "x" }, { session: "" }, { message: "" }, both]
+  ) {
     const { run, order } = setUp(options);
     const error = await assertRejects(run, ServiceError);
     assertEquals([error.code, order.includes("service")], ["usage", false]);
   }
+  await assertRejects(setUp({ message: "a" }, { args: ["b"] }).run, ServiceError, "once");
   const noText = setUp({}, { piped: "" });
   assertEquals((await assertRejects(noText.run, ServiceError)).code, "usage");
   assertEquals(noText.order, ["stdin"]);
@@ -90,11 +141,15 @@ Deno.test("runAgent() opens nothing for a line that is wrong", async () => {
 
 Deno.test("runAgent() needs a terminal for a chat, and no --json", async () => {
   await assertRejects(setUp({}).run, ServiceError, "terminal");
-  await assertRejects(setUp({}, { json: true }).run, ServiceError, "--json needs a message");
+  await assertRejects(setUp({}, { json: true }).run, ServiceError, "JSON output needs a message");
 });
 
-Deno.test("runAgent() prints events with --json", async () => {
-  const { run, stdout } = setUp({ message: "hi" }, { json: true });
+Deno.test("runAgent() prints one value with --json, and events with --json-stream", async () => {
+  const value = setUp({ message: "hi", session: "a" }, { json: true });
+  assertEquals(await value.run(), EXIT.done);
+  const { answer, session, status } = JSON.parse(value.stdout.text);
+  assertEquals([answer, session, status], ["Answer", "a", "done"]);
+  const { run, stdout } = setUp({ message: "hi", "json-stream": true });
   assertEquals(await run(), EXIT.done);
   const types = stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line).event.type);
   assertEquals(types, ["turn_start", "text_delta", "segment_end", "turn_end"]);
@@ -168,7 +223,7 @@ Deno.test("runAgent() approves what the turn asks for with --yes, as the termina
       };
     },
   };
-  const { run, stdout } = setUp({ message: "hi", yes: true }, { turn, operator });
+  const { run, stdout } = setUp({ message: "hi", yes: true, session: "a" }, { turn, operator });
   assertEquals(await run(), EXIT.done);
   assertEquals(asked, [
     { op: "approvals.get", id: "apr_abcdefghijklmnop" },
@@ -179,27 +234,28 @@ Deno.test("runAgent() approves what the turn asks for with --yes, as the termina
     },
   ]);
   assertEquals(turns, ["turn", "turn"]);
-  assertEquals([sessions, detached, stdout.text], [["cli:default"], 1, "Fetched\n"]);
+  assertEquals([sessions, detached, stdout.text], [["cli:a"], 1, "Fetched\n"]);
 });
 
-Deno.test("runAgent() answers nothing without --yes and a terminal, and says where it can be done", async () => {
+Deno.test("runAgent() with --wait answers nothing, and says where it can be done", async () => {
   const { turn, asked, answered } = waitingTurn();
   const operator: Pick<Operator, "attachTerminal"> = {
     attachTerminal: () => {
       throw new Error("nobody sits there");
     },
   };
-  const { run, stderr } = setUp({ message: "hi" }, { turn, operator });
+  const { run, stderr, client } = setUp({ message: "hi", wait: true }, { turn, operator });
   const running = run();
   while (!stderr.text.includes("service approvals approve apr_abcdefghijklmnop")) {
     await new Promise((resolve) => setTimeout(resolve));
   }
   answered.resolve();
   assertEquals([await running, asked], [EXIT.done, []]);
+  assertEquals((client.seen[0]!.params as Params<"turn">).asks, true);
 });
 
 Deno.test("runAgent() as a guest approves with --yes and an approver's token alone", async () => {
-  const { turn, operate, asked, answered } = waitingTurn();
+  const { turn, operate, asked } = waitingTurn();
   const tokens: string[] = [];
   const script = {
     operate({ token, request }: { token: string; request: OperationRequest }) {
@@ -212,8 +268,6 @@ Deno.test("runAgent() as a guest approves with --yes and an approver's token alo
   assertEquals([tokens, asked.length], [["sat_token", "sat_token"], 2]);
 
   const without = setUp({ message: "hi", yes: true }, { turn, script });
-  answered.resolve();
-  assertEquals(await without.run(), EXIT.done);
-  assertStringIncludes(without.stderr.text, "service approvals approve apr_abcdefghijklmnop");
-  assertEquals(asked.length, 2);
+  const error = await assertRejects(without.run, ServiceError, "SERVICE_APPROVER_TOKEN");
+  assertEquals([error.code, without.client.seen, asked.length], ["invalid_token", [], 2]);
 });

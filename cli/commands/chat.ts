@@ -47,7 +47,7 @@ async function runChat(invocation: Invocation, deps: ChatCommandDeps): Promise<E
       ask(answering, out, {
         sessionKey: chatId,
         input: asked.input!,
-        json: globals.json,
+        json: globals.json && "events",
         stream: options["no-stream"] !== true,
         verbose: globals.verbose,
         signal,

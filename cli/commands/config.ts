@@ -28,10 +28,12 @@ export async function runConfig(invocation: Invocation, deps: ConfigDeps): Promi
       const { check } = await import("../config/check.ts");
       return await check(out, deps, globals.json);
     }
-    case "set": {
+    case "set":
+    case "unset": {
       const { set } = await import("../config/set.ts");
       const [key, value] = args as [string, string | undefined];
-      await set({ key, value, unset: options["unset"] === true, json: globals.json, out }, deps);
+      const unset = subcommand === "unset" || options["unset"] === true;
+      await set({ key, value, unset, json: globals.json, out }, deps);
       return EXIT.done;
     }
     default: {
@@ -53,7 +55,7 @@ const config: Command = {
     "service config set agent.model local/qwen3",
     `service config set agent.fallbacks '["openai/gpt-6.1-terra"]'`,
     "service config set providers.openai.apiKey '${OPENAI_API_KEY}'",
-    "service config set --unset agent.temperature",
+    "service config unset agent.temperature",
     "service config check",
   ],
   options: [],
@@ -66,25 +68,14 @@ const config: Command = {
       summary: "Change one key; an invalid value changes nothing",
       options: [{ name: "unset", summary: "Remove the key, so that its default applies" }],
     },
+    { name: "unset", args: "KEY", summary: "Remove one key, so that its default applies" },
     { name: "check", summary: "List every problem, and what a change would need" },
     { name: "path", summary: "Print the path of the file" },
     { name: "schema", summary: "Print the JSON Schema, for editors" },
   ],
   async run(invocation) {
-    const { homePaths } = await import("../home_paths.ts");
-    return await runConfig(invocation, {
-      paths: homePaths(invocation.globals),
-      lastGood: invocation.globals.lastGood,
-      env: (name) => Deno.env.get(name),
-      channels: async () => {
-        const [{ CHANNELS }, { openRegistry }] = await Promise.all([
-          import("../../channels/mod.ts"),
-          import("../../lib/registry/open_registry.ts"),
-        ]);
-        return await openRegistry(CHANNELS);
-      },
-      stdin: Deno.stdin,
-    });
+    const { configDeps } = await import("../config/deps.ts");
+    return await runConfig(invocation, await configDeps(invocation.globals));
   },
 };
 

@@ -209,8 +209,8 @@ Deno.test("config check reports problems, warnings, and what changes take", asyn
   assertEquals(good.exit, EXIT.done);
   assertEquals(good.stdout.split("\n"), [
     "warning  odd (line 8): is not a known key",
-    "changed  agent.maxSteps: works from the next turn on",
-    "changed  api.port: takes a restart",
+    "changed  agent.maxSteps: applies from the next turn",
+    "changed  api.port: needs a restart",
     `${home.paths.configFile}: no problems, 1 warning`,
     "",
   ]);
@@ -232,7 +232,7 @@ Deno.test("config check reports problems, warnings, and what changes take", asyn
 
 Deno.test("config check is content with no file, and names a syntax error", async () => {
   await using home = await tempHome();
-  assertStringIncludes((await run(home, ["check"])).stdout, "the defaults hold: no problems");
+  assertStringIncludes((await run(home, ["check"])).stdout, "using the defaults: no problems");
   await home.write("{\n  oops }");
   const { exit, stdout } = await run(home, ["check"]);
   assertEquals(exit, EXIT.config);
@@ -299,4 +299,23 @@ Deno.test("config check warns of what keeps a channel from starting, and of that
   assertStringIncludes(stdout, "channels.chat: port is 0: expected an integer from 1 to 65535");
   assertStringIncludes(stdout, "server is not set");
   assertStringIncludes(stdout, "channels.chat.colour is no field");
+});
+
+Deno.test("config unset removes a key, and knows a misspelt one", async () => {
+  await using home = await tempHome();
+  await home.write({ agent: { maxSteps: 6, temperature: 1 }, mine: 1 });
+  const { stderr } = await run(home, ["unset", "agent.temperature"]);
+  assertStringIncludes(stderr, "agent.temperature is no longer set");
+  await run(home, ["unset", "mine"]);
+  assertEquals(JSON.parse(await home.read()), { agent: { maxSteps: 6 } });
+  const again = await run(home, ["unset", "agent.temperature"]);
+  assertEquals([again.exit, again.stderr], [
+    EXIT.done,
+    "agent.temperature isn't set; nothing was written\n",
+  ]);
+  assertStringIncludes(
+    await fails(home, ["unset", "agent.temprature"], "usage"),
+    "did you mean agent.temperature?",
+  );
+  await fails(home, ["check", "--unset"], "usage");
 });

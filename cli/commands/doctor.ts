@@ -8,41 +8,63 @@ import { type Command, EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { CheckResult } from "../doctor/check.ts";
 import type { DoctorDeps } from "../doctor/doctor_checks.ts";
 import type { Output, Style } from "../output.ts";
+import { wrapText } from "../wrap_text.ts";
 
 const STYLES: Readonly<Record<CheckResult["status"], Style>> = {
   ok: "green",
   warn: "yellow",
   fail: "red",
+  skip: "dim",
 };
 
-/** Prints what was found; fails when something is broken. */
+/** Columns below which a detail stands below its name. */
+const NARROW = 60;
+
+/** Prints what was fixed and what was found; fails when something is broken. */
 export function printDiagnosis(
   out: Output,
   results: readonly CheckResult[],
   json: boolean,
+  fixed?: readonly string[],
+  widthOf: () => number | undefined = () => out.columns,
 ): ExitCode {
   const failed = results.filter(({ status }) => status === "fail").length;
   if (json) {
-    out.json({ ok: failed === 0, checks: results });
+    out.json({ ok: failed === 0, checks: results, fixed });
     return failed === 0 ? EXIT.done : EXIT.failed;
   }
-  const width = Math.max(...results.map(({ name }) => name.length));
-  const indent = " ".repeat(4 + 2 + width + 2);
-  for (const { name, status, detail, fix } of results) {
-    const lines = detail.split("\n").join(`\n${indent}`);
-    out.line(
-      { text: status.padEnd(4), style: STYLES[status] },
-      `  ${name.padEnd(width)}  ${lines}`,
+  for (const line of fixed ?? []) out.line(line);
+  if (fixed?.length === 0) out.line("Nothing that --fix may change needs a fix");
+  if (fixed !== undefined) out.line();
+  const columns = out.isTerminal ? widthOf() ?? Infinity : Infinity;
+  const nameWidth = Math.max(...results.map(({ name }) => name.length));
+  const isNarrow = columns < NARROW;
+  const indent = isNarrow ? 2 : 4 + 2 + nameWidth + 2;
+  const wrapped = (text: string) =>
+    text.split("\n").flatMap((line) =>
+      columns === Infinity ? [line] : wrapText(line, Math.max(20, columns - indent))
     );
-    if (fix !== undefined) out.line({ text: `${indent}${fix}`, style: "dim" });
+  for (const { name, status, detail, fix } of results) {
+    const [first, ...rest] = isNarrow ? ["", ...wrapped(detail)] : wrapped(detail);
+    const tail = isNarrow ? `  ${name}` : `  ${name.padEnd(nameWidth)}  ${first}`;
+    out.line({ text: status.padEnd(4), style: STYLES[status] }, tail);
+    for (const line of rest) out.line(" ".repeat(indent) + line);
+    for (const line of fix === undefined ? [] : wrapped(fix)) {
+      out.line({ text: " ".repeat(indent) + line, style: "dim" });
+    }
   }
   const warned = results.filter(({ status }) => status === "warn").length;
-  if (failed + warned > 0) out.note(`${failed} broken, ${warned} to look at`);
+  if (failed + warned > 0) {
+    const more = results.some(({ status, repair }) => status !== "ok" && repair !== undefined)
+      ? ". Fix what can be fixed with: service doctor --fix"
+      : "";
+    out.note(`${failed} failed, ${warned} ${warned === 1 ? "warning" : "warnings"}${more}`);
+  }
   return failed === 0 ? EXIT.done : EXIT.failed;
 }
 
 /** What the checks look at in this process. */
-async function processDeps(globals: Globals): Promise<DoctorDeps> {
+async function processDeps(globals: Globals, offline = false): Promise<DoctorDeps> {
   const { ownOptions } = await import("../open_service.ts");
   const own = ownOptions(globals);
   const { paths } = own;
@@ -53,7 +75,7 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
     env: own.env,
     loadConfig: async () => {
       const { loadConfig } = await import("../../lib/settings/load.ts");
-      return await loadConfig({ ...own, keepLastGood: false });
+      return await loadConfig({ ...own, keepLastGood: false, forStart: { gateway: true } });
     },
     connect: async () => {
       const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
@@ -80,7 +102,10 @@ async function processDeps(globals: Globals): Promise<DoctorDeps> {
       return await openRegistry(CHANNELS);
     },
     fetch,
+    offline,
     listen: (options) => Deno.listen(options),
+    owner: async (port) => await (await import("../doctor/port_owner.ts")).portOwner(port),
+    now: Date.now,
   };
 }
 
@@ -104,14 +129,24 @@ async function tryConfinement(workspace: string): ReturnType<DoctorDeps["confine
 
 const doctor: Command = {
   description:
-    "Checks the runtime, configuration, folders, database, audit log, secrets, sandbox, channels, " +
-    "ports and model provider, and says how to fix each problem. Changes nothing. Exits with 1 if " +
-    "something is broken.",
-  examples: ["service doctor", "service doctor --json", "service doctor --sandbox"],
-  options: [{
-    name: "sandbox",
-    summary: "Try forbidden operations in the command sandbox, and print the results",
-  }],
+    "Checks what a start would trip over: the configuration, rights of the home's files, disk " +
+    "space, clock, locks, database, audit log, secrets, sandbox, channels, ports and the model. " +
+    "Sends the model one short message; --offline doesn't. --fix corrects rights, creates missing " +
+    "folders and removes leftovers, and deletes no data. Exits with 1 when something is broken.",
+  examples: [
+    "service doctor",
+    "service doctor --fix",
+    "service doctor --offline --json",
+    "service doctor --sandbox",
+  ],
+  options: [
+    { name: "fix", summary: "Fix what can be fixed without deleting data" },
+    { name: "offline", summary: "Don't send the model a message" },
+    {
+      name: "sandbox",
+      summary: "Try in the sandbox of commands what no command may do, and show what came of it",
+    },
+  ],
   async run({ options, globals, out }) {
     if (options.sandbox === true) {
       const [{ trySandbox }, { printSandbox }] = await Promise.all([
@@ -122,14 +157,21 @@ const doctor: Command = {
       const { config } = await loadConfig();
       return printSandbox(out, await trySandbox(config), globals.json);
     }
-    const [{ doctorChecks }, { runChecks }, { withoutSecrets }] = await Promise.all([
+    const [{ doctorChecks }, { repairAll, runChecks }, { withoutSecrets }] = await Promise.all([
       import("../doctor/doctor_checks.ts"),
       import("../doctor/check.ts"),
       import("../secrets/without_secrets.ts"),
     ]);
-    const deps = await processDeps(globals);
+    const offline = options["offline"] === true;
+    const deps = await processDeps(globals, offline);
+    const fixed = options["fix"] === true ? await repairAll(await doctorChecks(deps)) : undefined;
+    if (!offline && !globals.json) {
+      out.note("Checking. A configured model gets one short message; --offline sends none");
+    }
     const results = await runChecks(await doctorChecks(deps));
-    return printDiagnosis(out, withoutSecrets(results, deps), globals.json);
+    const shown = withoutSecrets(results.map(({ repair: _, ...plain }) => plain), deps);
+    const repairable = results.map(({ repair }, at) => ({ ...shown[at]!, repair }));
+    return printDiagnosis(out, repairable, globals.json, fixed);
   },
 };
 

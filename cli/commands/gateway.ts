@@ -6,7 +6,6 @@ import { NEW_JOURNAL, runService } from "../run_service.ts";
 import type { Started } from "../../lib/authority/protocol.ts";
 import { issueSecret } from "../../lib/config/issue_secret.ts";
 import type { Config } from "../../lib/config/schema.ts";
-import { HOLDS_PACKAGES } from "../../lib/base/layout.ts";
 
 const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
@@ -30,10 +29,7 @@ const command: Command = {
       out.line(`service runs (pid ${Deno.pid})`);
       out.line(`Model: ${started.model} (${started.modelReason})`);
       for (const line of portLines(started, loaded.config)) out.line(line);
-      const service = HOLDS_PACKAGES ? "service" : "npx -y deno@2.9.6 task service";
-      out.line(
-        `Try it: ${service} ${started.wsUrl === undefined ? "agent" : "chat"} -m "hi"`,
-      );
+      out.line(`Try it: service ${started.wsUrl === undefined ? "agent" : "chat"} -m "hi"`);
     });
   },
 };

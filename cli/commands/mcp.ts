@@ -22,6 +22,15 @@ export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<Exi
     });
   }
   switch (invocation.subcommand) {
+    case "add":
+    case "remove": {
+      const [{ addServer, removeServer }, { configDeps }] = await Promise.all([
+        import("../mcp/change.ts"),
+        import("../config/deps.ts"),
+      ]);
+      const change = invocation.subcommand === "add" ? addServer : removeServer;
+      return await change(invocation, await configDeps(invocation.globals));
+    }
     case "test":
       return await testServer(invocation, deps);
     default:
@@ -31,12 +40,14 @@ export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<Exi
 
 const mcp: Command = {
   description:
-    "MCP servers give the agent tools. They are configured in mcp.servers and connected on first " +
-    "use; their tools are named mcp__<server>__<tool>. With serve, this agent becomes an MCP server " +
-    "for others.",
+    "MCP servers give the agent tools. They are configured in mcp.servers, which add and remove " +
+    "change, and connected on first use; their tools are named mcp__<server>__<tool>. A command runs " +
+    "in the sandbox of commands. With serve, this agent becomes an MCP server for others.",
   examples: [
     "service mcp list",
-    "service mcp list --json",
+    "service mcp add memory -- /usr/local/bin/mcp-server-memory",
+    "service mcp add docs --url https://mcp.example.com --header 'Authorization: ${secret:DOCS}'",
+    "service mcp remove memory",
     "service mcp test files",
     "service mcp serve",
   ],
@@ -44,6 +55,28 @@ const mcp: Command = {
   defaultSubcommand: "list",
   subcommands: [
     { name: "list", summary: "List servers, their state and what they offer" },
+    {
+      name: "add",
+      args: "NAME [COMMAND...]",
+      summary: "Add a server: its command after --, or --url",
+      options: [
+        { name: "url", value: "URL", summary: "Address of a server over HTTP" },
+        {
+          name: "header",
+          value: "HEADER",
+          repeatable: true,
+          summary: "Request header for --url, as 'Name: value'",
+        },
+        {
+          name: "env",
+          value: "VARIABLE",
+          repeatable: true,
+          summary: "Variable for the command, as NAME=value",
+        },
+        { name: "cwd", value: "FOLDER", summary: "Folder of the command, in the workspace" },
+      ],
+    },
+    { name: "remove", args: "NAME", summary: "Remove a server" },
     { name: "test", args: "NAME", summary: "Connect to a server and report errors" },
     {
       name: "serve",

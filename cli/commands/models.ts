@@ -25,10 +25,29 @@ export function printModels(out: Output, listings: readonly ModelListing[], json
 const models: Command = {
   description:
     "Lists every configured model with its preset, marks the one in use, and says why it was chosen " +
-    "or why another can't be used. Contacts no provider; service doctor does.",
-  examples: ["service models", "service models --json"],
+    "or why another can't be used. Contacts no provider; service doctor does. set chooses the one " +
+    "to use.",
+  examples: [
+    "service models",
+    "service models --json",
+    "service models set openai/gpt-6.1-terra",
+    "service models set offline",
+  ],
   options: [],
-  async run({ globals, out }) {
+  defaultSubcommand: "list",
+  subcommands: [
+    { name: "list", summary: "List the models" },
+    { name: "set", args: "NAME", summary: "Use a model, as PROVIDER/MODEL, or a preset" },
+  ],
+  async run({ subcommand, args, globals, out }) {
+    if (subcommand === "set") {
+      const [{ setModel }, { configDeps }] = await Promise.all([
+        import("../config/set_model.ts"),
+        import("../config/deps.ts"),
+      ]);
+      await setModel({ name: args[0]!, json: globals.json, out }, await configDeps(globals));
+      return EXIT.done;
+    }
     const [{ ownOptions }, { loadConfig }, { resolveModels }, { withoutSecrets }] = await Promise
       .all([
         import("../open_service.ts"),

@@ -17,7 +17,8 @@ export async function runPlugins(invocation: Invocation, deps: PluginsDeps): Pro
     case "disable": {
       const { switchChannel } = await import("../plugins/switch.ts");
       const enabled = subcommand === "enable";
-      await switchChannel(out, deps, { name: name!, instanceId, enabled, json });
+      const force = options["force"] === true;
+      await switchChannel(out, deps, { name: name!, instanceId, enabled, force, json });
       return EXIT.done;
     }
     case "info": {
@@ -44,7 +45,8 @@ const plugins: Command = {
     "Channels connect the agent to chat platforms. Each is a package of its own. This lists them and " +
     "enables or disables them in the configuration; a running gateway applies that at once. A broken " +
     "channel is shown as failed with the reason, and affects no other. Enabling a channel first " +
-    "checks its settings, with the permissions of that channel.",
+    "checks its settings, with the permissions of that channel. If the check fails, nothing changes " +
+    "and the command exits with 1.",
   examples: [
     "service plugins list",
     "service plugins info email",
@@ -61,7 +63,10 @@ const plugins: Command = {
       name: "enable",
       args: "NAME",
       summary: "Check the settings of a channel and enable it; api is the HTTP API",
-      options: [INSTANCE],
+      options: [
+        INSTANCE,
+        { name: "force", summary: "Enable it even if it doesn't work or can't be checked now" },
+      ],
     },
     {
       name: "disable",

@@ -124,6 +124,10 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
 `);
   const { home } = test;
   // The variable is not set in this shell; where the service runs it may be.
+  const before = await home.read();
+  await assertRejects(() => test.run("enable chat"), ServiceError, "TOKEN_OF_CHAT");
+  assertEquals([await home.read(), test.fetched], [before, []]);
+  test.variables.TOKEN_OF_CHAT = TOKEN;
   const enabled = await test.run("enable chat");
   assertEquals(enabled.exit, 0);
   assertStringIncludes(enabled.stderr, "chat is enabled in");
@@ -140,6 +144,11 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   const off = JSON.parse((await test.run("disable chat --json")).stdout);
   assertEquals([off.enabled, off.written, off.restart, off.warnings], [false, true, false, []]);
   assertEquals(test.fetched.length, 2);
+  delete test.variables.TOKEN_OF_CHAT;
+  const forced = await test.run("enable chat --force");
+  assertEquals(forced.exit, 0);
+  assertStringIncludes(forced.stderr, "warning: It can't be tried here: ");
+  assertEquals(await home.read(), text);
 });
 
 Deno.test("plugins enable api and disable api switch the HTTP API, with the file's comments", async () => {
@@ -176,30 +185,42 @@ Deno.test("plugins enable api writes nothing that would not start, and has no in
   assertEquals(JSON.parse(await fresh.home.read()).api, { enabled: true });
 });
 
-Deno.test("plugins enable tells what the package's own check finds, also of one that was on", async () => {
+Deno.test("plugins enable changes nothing for what its package's own check refuses, unless forced", async () => {
   await using test = await world({ channels: { chat: GOOD } });
+  const before = await test.home.read();
   test.findings.push(
     { level: "error", field: "botToken", message: "the platform does not know this token" },
     { level: "warning", field: "server", message: "server could not be tried" },
     { level: "warning", message: "nobody answers" },
   );
+  const refused = await assertRejects(() => test.run("enable chat"), ServiceError);
+  assertEquals([refused.code, refused.message], [
+    "not_enabled",
+    "Cannot enable chat:\n  botToken: the platform does not know this token\n" +
+    "  server could not be tried\n  nobody answers\n" +
+    "Nothing was written. To enable it anyway: service plugins enable chat --force",
+  ]);
+  await assertRejects(() => test.run("enable chat --json"), ServiceError, "Cannot enable chat");
+  assertEquals(await test.home.read(), before);
   for (const said of ["chat is enabled in", "was enabled already"]) {
-    const { exit, stderr } = await test.run("enable chat");
+    const { exit, stderr } = await test.run("enable chat --force");
     assertEquals(exit, 0);
     assertStringIncludes(stderr, said);
     assertStringIncludes(
       stderr,
-      "\nerror: botToken: the platform does not know this token\nwarning: server could not be tried\n" +
-        "warning: nobody answers\n",
+      "\nwarning: botToken: the platform does not know this token\n" +
+        "warning: server could not be tried\nwarning: nobody answers\n",
     );
   }
-  const { warnings } = JSON.parse((await test.run("enable chat --json")).stdout);
+  await assertRejects(() => test.run("enable chat"), ServiceError, "is enabled already");
+  const { warnings } = JSON.parse((await test.run("enable chat --json --force")).stdout);
   assertEquals(warnings.slice(-3), [
     "botToken: the platform does not know this token",
     "server could not be tried",
     "nobody answers",
   ]);
   assertFalse((await test.run("disable chat")).stderr.includes("token"));
+  await assertRejects(() => test.run("disable chat --force"), ServiceError, "takes no --force");
 });
 
 Deno.test("plugins enable is refused while something is missing, and says how to set it", async () => {
@@ -235,12 +256,15 @@ Deno.test("plugins disable works for what is broken or gone (C6)", async () => {
   });
 });
 
-Deno.test("plugins enable stands when packages cannot be fetched, and says so (C9)", async () => {
+Deno.test("plugins enable changes nothing when packages cannot be fetched, unless forced (C9)", async () => {
   await using test = await world(
     { channels: { chat: GOOD } },
     new ServiceError("config_invalid", "Cannot fetch npm:a@1.0.0 for the channel chat"),
   );
-  const { exit, stderr } = await test.run("enable chat");
+  const before = await test.home.read();
+  await assertRejects(() => test.run("enable chat"), ServiceError, "Cannot fetch npm:a@1.0.0");
+  assertEquals(await test.home.read(), before);
+  const { exit, stderr } = await test.run("enable chat --force");
   assertEquals(exit, 0);
   assertStringIncludes(stderr, "warning: Cannot fetch npm:a@1.0.0 for the channel chat");
   assertEquals(JSON.parse(await test.home.read()).channels.chat.enabled, true);

@@ -188,7 +188,11 @@ async function remove(
 }
 
 function printHead(out: Output, { key, title, turns, createdAt, updatedAt }: Session): void {
-  printParagraph(out, { text: key, style: "bold" }, title === "" ? "" : `  ${title}`);
+  printParagraph(
+    out,
+    { text: key, style: "bold", isData: true },
+    title === "" ? "" : `  ${title}`,
+  );
   const span = `${timeText(out, createdAt)} to ${timeText(out, updatedAt)}`;
   printParagraph(out, { text: `${plural(turns, "turn")}, ` }, span);
 }

@@ -9,28 +9,32 @@ import { type Change, classifyChanges } from "../../lib/settings/changes.ts";
 import { readConfigText } from "../../lib/config/config_file.ts";
 import { examine, type Examined } from "../../lib/settings/examine.ts";
 import { formatPath } from "../../lib/base/key_path.ts";
-import { readConfig } from "../../lib/settings/load.ts";
-import { describeFailure, runPinnedCases } from "../../lib/settings/pinned_cases.ts";
+import { judgeConfig } from "../../lib/settings/load.ts";
+import { listenProblems } from "./listen_problems.ts";
 import { formatProblem, type Problem, type Warning } from "../../lib/config/problem.ts";
-import { toErrorData } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";
 
 /** In words for people. */
 const TAKES: Readonly<Record<Change["takes"], string>> = {
-  live: "works from the next turn on",
-  restart: "takes a restart",
+  live: "applies from the next turn",
+  restart: "needs a restart",
 };
 
 /**
- * Prints every problem and warning, and what each change against the last configuration that loaded
+ * Prints every problem for which a start of the gateway would refuse the configuration, every warning, and what each change against the last configuration that loaded
  * takes. Returns the exit code for a bad configuration if there is a problem.
  */
 export async function check(out: Output, deps: ConfigDeps, json: boolean): Promise<ExitCode> {
-  const { file, text } = await readConfig(deps);
-  const examined = examine({ ...deps, text });
-  const problems = [...examined.problems, ...await brokenCases(examined, deps)];
+  const { file, text, examined, ...judged } = await judgeConfig({
+    ...deps,
+    forStart: { gateway: true },
+  });
+  const { config } = examined;
+  const problems = config === undefined || judged.problems.length > 0
+    ? judged.problems
+    : await listenProblems(config);
   const warnings = [...examined.warnings, ...await channelWarnings(examined, deps)];
   const changes = await changesSinceLastGood(examined, deps);
   const ok = problems.length === 0;
@@ -55,7 +59,7 @@ export async function check(out: Output, deps: ConfigDeps, json: boolean): Promi
   for (const { path, takes } of changes) {
     out.line({ text: "changed", style: "dim" }, `  ${path}: ${TAKES[takes]}`);
   }
-  const what = text === undefined ? `There is no ${file}; the defaults hold` : file;
+  const what = text === undefined ? `${file} doesn't exist; using the defaults` : file;
   out.line(`${what}: ${count(problems.length, "problem")}, ${count(warnings.length, "warning")}`);
   return ok ? EXIT.done : EXIT.config;
 }
@@ -71,24 +75,6 @@ async function channelWarnings(
     kind: "conflict",
     message,
   }));
-}
-
-/** What the cases of `policy.test.json` say; they can be run only on a configuration that is whole. */
-async function brokenCases(
-  { config, problems }: Examined,
-  { paths }: ConfigDeps,
-): Promise<Problem[]> {
-  if (config === undefined || problems.length > 0) return [];
-  try {
-    const run = await runPinnedCases({ config, paths });
-    return (run?.results ?? []).filter(({ passed }) => !passed).map((each) => ({
-      path: ["gates", "rules"],
-      kind: "conflict",
-      message: `${run!.file}: ${describeFailure(each)}`,
-    }));
-  } catch (error) {
-    return [{ path: [], kind: "conflict", message: toErrorData(error).message }];
-  }
 }
 
 /** Changes can be told only between two configurations that are whole. */

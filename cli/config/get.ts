@@ -11,7 +11,7 @@ import { readConfig } from "../../lib/settings/load.ts";
 import { configError } from "../../lib/config/problem.ts";
 import { redact } from "../../lib/config/redact.ts";
 import { configSchema } from "../../lib/config/schema.ts";
-import type { Output } from "../output.ts";
+import { jsonLine, type Output } from "../output.ts";
 import type { ConfigDeps } from "./deps.ts";
 import { parseKey, requireKnown } from "./key.ts";
 
@@ -42,7 +42,10 @@ export async function get(
   });
   const value = valueAt(shown, path);
   if (value === undefined) requireKnown(path, value);
-  if (json) out.json(value ?? null);
+  if (json) out.write(jsonLine(value ?? null) + "\n");
   else if (value === undefined) out.note(`${key} is not set`);
-  else out.line(typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  else {
+    const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+    out.line({ text, isData: true });
+  }
 }

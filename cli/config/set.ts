@@ -62,6 +62,8 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
     throw configError(`Cannot change ${configFile}`, unreadable);
   }
 
+  if (inputs.unset && valueAt(old.canonical, path) === undefined) requireKnown(path, undefined);
+
   const base = ofChannel === undefined ? old.canonical : withPlainKeys(old.canonical, ofChannel);
   const changed = edit(base, path, value);
   const text = configText(before, changed);
@@ -92,7 +94,11 @@ async function takeValue(
     if (value !== undefined) throw usage(`--unset takes ${key} out, so it needs no value`);
     return undefined;
   }
-  if (value === undefined) throw usage(`service config set ${key} needs a value, or --unset`);
+  if (value === undefined) {
+    throw usage(
+      `service config set ${key} needs a value. To remove it: service config unset ${key}`,
+    );
+  }
   const node = nodeAt(configSchema, path);
   if (value === "-") {
     if (stdin.isTerminal()) out.note(`Value of ${formatPath(path)}, ended by Ctrl-D:`);
@@ -163,7 +169,7 @@ function sortProblems(
 }
 
 function report(
-  { json, out }: SetInputs,
+  { json, unset, out }: SetInputs,
   { path, old, next, written, configFile }: {
     path: KeyPath;
     old: Examined;
@@ -181,8 +187,9 @@ function report(
     out.json({ key, file: configFile, written, changes });
     return;
   }
-  if (!written) out.note(`${key} had that value already; nothing was written`);
-  else {
+  if (!written) {
+    out.note(`${key} ${unset ? "isn't set" : "had that value already"}; nothing was written`);
+  } else {
     const isSet = valueAt(next.canonical, path) !== undefined;
     out.note(`${key} is ${isSet ? "set" : "no longer set"} in ${configFile}`);
     if (restart) out.note("A running service takes it over when it is started again");

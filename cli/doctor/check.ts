@@ -6,17 +6,24 @@
 
 /** What a check found. */
 export interface Finding {
-  /** `warn`: it works, but not as well as it could; `fail`: something is broken. */
-  status: "ok" | "warn" | "fail";
+  /** `warn`: it works, but not as well as it could; `fail`: something is broken; `skip`: not looked at. */
+  status: "ok" | "warn" | "fail" | "skip";
   /** What is so. */
   detail: string;
   /** What to do about it; with every `warn` and `fail`. */
   fix?: string;
+  /**
+   * Does what `--fix` may: rights, folders that are missing, leftovers; deletes no data. Resolves with
+   * what it did; undefined when there was nothing to do any more.
+   */
+  repair?(): Promise<string | undefined>;
 }
 
 /** A check: its name and its findings, one at least. */
 export interface Check {
   name: string;
+  /** Its findings may be repaired. */
+  repairs?: true;
   /** Throwing counts as a `fail` with the error's message. */
   run(): Promise<Finding | Finding[]>;
 }
@@ -27,7 +34,7 @@ export interface CheckResult extends Finding {
 }
 
 /** Longest time for one check. */
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 45_000;
 
 /** Runs every check, all at once, and returns their findings in the order of the checks. */
 export async function runChecks(
@@ -40,7 +47,7 @@ export async function runChecks(
       timeout.resolve({
         status: "fail",
         detail: `the check took longer than ${timeoutMs / 1_000} s`,
-        fix: "Look at what the machine is doing, and try again",
+        fix: "Try again when the machine is less busy",
       }), timeoutMs);
     try {
       const found = await Promise.race([run(), timeout.promise]);
@@ -53,4 +60,19 @@ export async function runChecks(
     }
   }));
   return results.flat();
+}
+
+/** Repairs what can be; a line for each thing that was done, or could not be. */
+export async function repairAll(checks: readonly Check[]): Promise<string[]> {
+  const done: string[] = [];
+  for (const { repair } of await runChecks(checks.filter(({ repairs }) => repairs))) {
+    if (repair === undefined) continue;
+    try {
+      const line = await repair();
+      if (line !== undefined) done.push(line);
+    } catch (error) {
+      done.push(`Could not fix: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return done;
 }

@@ -30,7 +30,7 @@ export function checkChannels(
   const findings: Finding[] = registry.broken.map(({ problem }) => ({
     status: "fail",
     detail: problem,
-    fix: "Correct the package or take its folder out; other channels are not touched",
+    fix: "Fix the package or remove its folder. Other channels keep working",
   }));
   const names = [...registry.usable.keys()];
   if (config === undefined) return [...findings, { status: "ok", detail: names.join(", ") }];
@@ -43,20 +43,20 @@ export function checkChannels(
     findings.push({
       status: "fail",
       detail: problem,
-      fix: `Correct it in ${configFile}` +
-        (registry.usable.has(channel) ? ` (how: service plugins info ${channel})` : "") +
-        `, or switch the channel off: service config set channels.${channel}.enabled false`,
+      fix: `Fix it in ${configFile}` +
+        (registry.usable.has(channel) ? ` (settings: service plugins info ${channel})` : "") +
+        `, or disable the channel: service config set channels.${channel}.enabled false`,
     });
   }
   for (const detail of unknownChannelKeys({ registry, config })) {
-    findings.push({ status: "warn", detail, fix: `Correct it in ${configFile}` });
+    findings.push({ status: "warn", detail, fix: `Fix it in ${configFile}` });
   }
   const starting = specs.filter(({ enabled, problem }) => enabled && problem === undefined);
   for (const { runtimeName, channel, instanceId } of starting) {
     if (hearsSomebody(registry.usable.get(channel), config, instanceId)) continue;
     findings.push({
       status: "warn",
-      detail: `${runtimeName} hears nobody: its allowFrom is empty`,
+      detail: `${runtimeName} accepts messages from nobody: its allowFrom is empty`,
       fix: `service config set ${
         keyOf(channel, instanceId)
       }.allowFrom ID, with commas between several`,
@@ -64,8 +64,8 @@ export function checkChannels(
   }
   const on = starting.map(({ runtimeName }) => runtimeName);
   if (config.channels.websocket.enabled) on.unshift("websocket");
-  const can = on.length === 0 ? "none is switched on" : `can start: ${on.join(", ")}`;
-  return [...findings, { status: "ok", detail: `${names.length} there are; ${can}` }];
+  const enabled = on.length === 0 ? "none enabled" : `enabled: ${on.join(", ")}`;
+  return [...findings, { status: "ok", detail: `${names.length} available; ${enabled}` }];
 }
 
 function hearsSomebody(

@@ -33,14 +33,14 @@ Deno.test("checkChannels() tells of each package and section that is broken, and
   ]);
   assertEquals(chat!.status, "fail");
   assertStringIncludes(chat!.detail, "channels.chat: botToken, or tokenFile is not set");
-  assertStringIncludes(chat!.fix!, "how: service plugins info chat");
+  assertStringIncludes(chat!.fix!, "settings: service plugins info chat");
   assertStringIncludes(chat!.fix!, "service config set channels.chat.enabled false");
   assertEquals([key!.status, key!.detail], ["warn", "channels.chat.colour is no field"]);
   assertEquals([rest!.status, rest!.detail], [
     "warn",
     "channels.chat.nik is no field; did you mean channels.chat.nick?",
   ]);
-  assertEquals(others.map(({ detail }) => detail), ["1 there are; can start: websocket"]);
+  assertEquals(others.map(({ detail }) => detail), ["1 available; enabled: websocket"]);
 });
 
 Deno.test("checkChannels() is content with the channels that there are", async () => {
@@ -50,15 +50,15 @@ Deno.test("checkChannels() is content with the channels that there are", async (
   assertEquals(check(registry, { websocket: { enabled: false } })[0]!.status, "ok");
 });
 
-Deno.test("checkChannels() names a channel that is on and hears nobody", () => {
+Deno.test("checkChannels() names a channel that is on and accepts messages from nobody", () => {
   const chat = { enabled: true, server: "chat.example", botToken: "t0ken" };
   const [, finding, rest] = check(CHAT, { chat });
   assertEquals([finding!.status, finding!.detail], [
     "warn",
-    "chat hears nobody: its allowFrom is empty",
+    "chat accepts messages from nobody: its allowFrom is empty",
   ]);
   assertStringIncludes(finding!.fix!, "service config set channels.chat.allowFrom ID");
-  assertEquals(rest!.detail, "1 there are; can start: websocket, chat");
+  assertEquals(rest!.detail, "1 available; enabled: websocket, chat");
   assertEquals(check(CHAT, { chat: { ...chat, allowFrom: ["ann"] } }).length, 2);
 });
 
@@ -76,5 +76,5 @@ Deno.test("checkChannels() calls none startable that no worker can be started wi
   const [, finding, rest] = check(CHAT, { chat });
   assertEquals(finding!.status, "fail");
   assertStringIncludes(finding!.detail, 'it asks for the host "10.0.0.0/8:6697"');
-  assertEquals(rest!.detail, "1 there are; can start: websocket");
+  assertEquals(rest!.detail, "1 available; enabled: websocket");
 });

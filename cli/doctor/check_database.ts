@@ -23,11 +23,13 @@ export async function checkDatabase(path: string, mark?: string): Promise<Findin
     return {
       status: "fail",
       detail: `${path} ${info === undefined ? "is missing" : "is empty"}, but this home had one`,
-      fix: "Put it back from a backup, or begin without it: service gateway --new-journal",
+      fix: "Restore it from a backup, or start without it: service gateway --new-journal",
     };
   }
-  if (info === undefined) return { status: "ok", detail: `${path} will be made` };
-  if (info.size === 0) return { status: "ok", detail: `${path} is empty and will be set up` };
+  if (info === undefined) return { status: "ok", detail: `${path} will be created` };
+  if (info.size === 0) {
+    return { status: "ok", detail: `${path} is empty; the next start sets it up` };
+  }
   const newest = MIGRATIONS.at(-1)!.version;
   try {
     using db = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
@@ -35,14 +37,14 @@ export async function checkDatabase(path: string, mark?: string): Promise<Findin
     if (version > newest) {
       return {
         status: "fail",
-        detail: `${path} has version ${version}, this program knows up to ${newest}`,
+        detail: `${path} has schema version ${version}; this program knows up to ${newest}`,
         fix: "Use the version of this program that wrote it, or a newer one",
       };
     }
     const problems = db.prepare("PRAGMA quick_check(5)").all().map((row) => Object.values(row)[0]);
     if (problems.length !== 1 || problems[0] !== "ok") return damaged(path, problems.join("; "));
     const size = `${Math.ceil(info.size / 1024)} KiB`;
-    const later = version < newest ? `, to be brought to ${newest} at the next start` : "";
+    const later = version < newest ? `, which the next start upgrades to ${newest}` : "";
     return { status: "ok", detail: `${path}, ${size}, version ${version}${later}` };
   } catch (error) {
     return damaged(path, error instanceof Error ? error.message : String(error));
@@ -54,6 +56,6 @@ function damaged(path: string, reason: string): Finding {
     status: "fail",
     detail: `${path} cannot be read: ${reason}`,
     fix: `Stop the service and move it away: mv '${path}' '${path}.damaged' ` +
-      "(a backup can take its place)",
+      "(then restore a backup, if you have one)",
   };
 }

@@ -14,11 +14,17 @@ export function checkOperators(
 ): Finding[] {
   const damage = findStateDamage({ dir, keysDir }).filter(({ name }) => name !== "secrets");
   if (damage.length === 0) {
-    return [{ status: "ok", detail: "tokens, grants and latches are whole" }];
+    return [{ status: "ok", detail: "tokens, grants and blocks are intact" }];
   }
-  return damage.map(({ name, damaged, repair }) =>
-    name === "pending"
-      ? { status: "warn", detail: damaged, fix: "Start the service: it begins with an empty one" }
-      : { status: "fail", detail: damaged, fix: `Find out who changed it, then: ${repair}` }
-  );
+  // A damaged key is told once, and not for each file that it seals.
+  return [...Map.groupBy(damage, ({ damaged }) => damaged)].map(([detail, all]): Finding => {
+    const repairs = all.filter(({ name }) => name !== "pending").map(({ repair }) => repair);
+    return repairs.length === 0
+      ? { status: "warn", detail, fix: "Start the service: it starts with an empty list" }
+      : {
+        status: "fail",
+        detail,
+        fix: `Find out who changed it, then: ${repairs.join(" && ")}`,
+      };
+  });
 }

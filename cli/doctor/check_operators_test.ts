@@ -6,7 +6,7 @@ import { checkOperators } from "./check_operators.ts";
 Deno.test("checkOperators() finds nothing wrong with a new home, makes nothing, and names damage", async () => {
   await using home = await tempHome();
   const { operatorDir: dir, keysDir } = home.paths;
-  const whole = [{ status: "ok" as const, detail: "tokens, grants and latches are whole" }];
+  const whole = [{ status: "ok" as const, detail: "tokens, grants and blocks are intact" }];
   assertEquals(checkOperators(home.paths), whole);
   assertEquals([...Deno.readDirSync(home.paths.home)], []);
   const state = await openOperatorState({ dir, keysDir });

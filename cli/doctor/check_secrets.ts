@@ -25,13 +25,13 @@ export function checkSecrets(
     return {
       status: "fail",
       detail: damaged,
-      fix: `Put back what is missing; if it is lost, begin without any secrets: ${repair}`,
+      fix: `Restore what is missing. If it is lost, start without any secrets: ${repair}`,
     };
   }
   const { length } = readSecrets(place).list();
-  if (length === 0) return { status: "ok", detail: "there are none" };
+  if (length === 0) return { status: "ok", detail: "no secrets" };
   return {
     status: "ok",
-    detail: `${length === 1 ? "one opens" : `all ${length} open`} with the key`,
+    detail: `${length} ${length === 1 ? "secret" : "secrets"}, readable with the key`,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a service runs in this home and is well, and whether its port can be had.
+ * Whether a service runs in this home, and is well.
  *
  * @module
  */
@@ -36,30 +36,36 @@ export async function readStatus(
 
 /** What the running service says, each of its checks that is not well included. */
 export function checkService(status: ServiceStatus | undefined, version: string): Finding[] {
-  if (status === undefined) return [{ status: "ok", detail: "none runs in this home" }];
+  if (status === undefined) return [{ status: "ok", detail: "not running" }];
   const { pid, apiUrl, model, runningTurns, queuedTurns, guests } = status;
   const facts = [
     `process ${pid}`,
     apiUrl ?? "no API",
     model,
-    `${runningTurns} turns running, ${queuedTurns} waiting, ${guests} guests`,
+    `${counted(runningTurns, "turn")} running, ${queuedTurns} waiting, ${
+      counted(guests, "client")
+    }`,
   ];
   const findings: Finding[] = Object.entries(status.checks).filter(([, { ok }]) => !ok).map((
     [name, { detail }],
   ) => ({
     status: "fail",
-    detail: `the running service says of ${name}: ${detail}`,
-    fix: "Look at its log",
+    detail: `the running service reports a problem with ${name}: ${detail}`,
+    fix: "See the log of the service",
   }));
   findings.push(...channelFindings(status));
   findings.unshift(
     status.version === version ? { status: "ok", detail: facts.join(", ") } : {
       status: "warn",
-      detail: `${facts.join(", ")}; it is version ${status.version}, this is ${version}`,
+      detail: `${facts.join(", ")}; it runs version ${status.version}, this is ${version}`,
       fix: "Restart it",
     },
   );
   return findings;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Channels that do not run as they should; what is wrong with a section is told of by its own check. */
@@ -71,41 +77,7 @@ function channelFindings({ channels = [] }: ServiceStatus): Finding[] {
       detail: `the channel ${runtimeName} is ${state}: ${
         visibleLine(problem.slice(0, MAX_PROBLEM_CHARS))
       }`,
-      fix: "See how it is now with: service channels status",
+      fix: "See its state with: service channels status",
     }];
   });
-}
-
-/** What {@linkcode checkPort} works with. */
-export interface CheckPortOptions {
-  host: string;
-  port: number;
-  /** The API is enabled, so that a gateway needs the port. */
-  needed: boolean;
-  status: ServiceStatus | undefined;
-  listen(options: { hostname: string; port: number }): { close(): void };
-}
-
-/** Whether the API's port is free, or served by the running service. */
-export function checkPort({ host, port, needed, status, listen }: CheckPortOptions): Finding {
-  const where = `${host}:${port}`;
-  if (port === 0) return { status: "ok", detail: "any free port" };
-  if (status?.apiUrl !== undefined && new URL(status.apiUrl).port === String(port)) {
-    return { status: "ok", detail: `${where} is served by process ${status.pid}` };
-  }
-  try {
-    listen({ hostname: host, port }).close();
-    return { status: "ok", detail: `${where} is free` };
-  } catch (error) {
-    const reason = error instanceof Deno.errors.AddrInUse
-      ? "another program has it"
-      : error instanceof Error
-      ? error.message
-      : String(error);
-    return {
-      status: needed ? "fail" : "warn",
-      detail: `${where} cannot be had: ${reason}`,
-      fix: "Stop the other program, or choose another: service config set api.port PORT",
-    };
-  }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { AUDIT_FILE } from "../../lib/audit/log.ts";
 import { checkDigestKey } from "../../lib/audit/key.ts";
 import { journalMarkOf } from "../../lib/authority/journal_mark.ts";
 import type { AuditDamage, AuditWhole } from "../../lib/audit/verify.ts";
@@ -16,13 +17,17 @@ import type { LocalClient } from "../../lib/local/client.ts";
 import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { Check, Finding } from "./check.ts";
 import { checkChannels } from "./check_channels.ts";
+import { checkClock } from "./check_clock.ts";
 import { checkDatabase } from "./check_database.ts";
 import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
+import { checkLock } from "./check_lock.ts";
 import { checkModels } from "./check_models.ts";
 import { checkOperators } from "./check_operators.ts";
 import { checkSecrets } from "./check_secrets.ts";
-import { checkPort, checkService, readStatus } from "./check_service.ts";
+import { checkPorts } from "./check_ports.ts";
+import { checkService, readStatus } from "./check_service.ts";
+import { checkStorage } from "./check_storage.ts";
 
 /** A configuration that loaded. */
 export type DoctorConfig = Pick<Loaded, "config" | "warnings" | "source">;
@@ -51,11 +56,19 @@ export interface DoctorDeps {
   /** The packages of channels, without their runtimes. */
   channels(): Promise<ChannelRegistry>;
   fetch: typeof fetch;
+  /** Ask no provider. */
+  offline: boolean;
   listen(options: { hostname: string; port: number }): { close(): void };
+  /** Who listens on a port, for people. */
+  owner(port: number): Promise<string | undefined>;
+  now(): number;
 }
 
-/** Longest wait for a model provider. */
-const PROVIDER_TIMEOUT_MS = 5_000;
+/** Longest wait for a model provider: a local server may load the model first. */
+const PROVIDER_TIMEOUT_MS = 30_000;
+
+/** What a start wants of free space where no configuration says so, MiB. */
+const MIN_FREE_MIB = 32;
 
 /** Every check; those that need a configuration are left out when there is none that loads. */
 export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
@@ -63,7 +76,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
   const loaded = await deps.loadConfig().catch((error: unknown) => ({ error }));
   // Two checks tell of it; it is asked once.
   const status = readStatus(deps.connect);
-  status.catch(() => {});
+  const isRunning = status.then((found) => found !== undefined, () => false);
   const workspace = ("error" in loaded ? "" : loaded.config.agent.workspace) || paths.workspace;
   const checks: Check[] = [
     {
@@ -71,7 +84,24 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
       run: () => Promise.resolve(checkDeno(deps.deno.version, deps.deno.standalone)),
     },
     { name: "config", run: () => Promise.resolve(judgeConfig(loaded, paths)) },
-    { name: "home", run: () => checkHome(paths) },
+    { name: "home", repairs: true, run: () => checkHome(paths) },
+    { name: "lock", repairs: true, run: async () => checkLock(paths, await isRunning) },
+    {
+      name: "storage",
+      run: () =>
+        checkStorage(
+          [paths.dataDir, paths.auditDir, workspace],
+          "error" in loaded ? MIN_FREE_MIB : loaded.config.storage.minFreeMiB,
+        ),
+    },
+    {
+      name: "clock",
+      run: () =>
+        checkClock(
+          [paths.database, `${paths.auditDir}/${AUDIT_FILE}`, paths.lastGoodFile],
+          deps.now(),
+        ),
+    },
     { name: "database", run: () => checkDatabase(paths.database, journalMarkOf(paths)) },
     { name: "audit", run: () => checkAudit(deps, paths) },
     { name: "operators", run: () => Promise.resolve(checkOperators(paths)) },
@@ -92,22 +122,25 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
   const { config } = loaded;
   return [
     ...checks.slice(0, 3),
-    { name: "workspace", run: () => checkWorkspace(workspace, paths) },
+    { name: "workspace", repairs: true, run: () => checkWorkspace(workspace, paths) },
     ...checks.slice(3),
     {
-      name: "port",
+      name: "ports",
       run: async () =>
-        checkPort({
-          host: config.api.host,
-          port: config.api.port,
-          needed: config.api.enabled,
+        checkPorts({
+          config,
+          registry: await deps.channels(),
           status: await status.catch(() => undefined),
           listen: deps.listen,
+          owner: deps.owner,
         }),
     },
     {
       name: "model",
-      run: () => checkModels({ config, fetch: deps.fetch, timeoutMs: PROVIDER_TIMEOUT_MS }),
+      run: async () =>
+        deps.offline
+          ? { status: "skip", detail: "not asked: --offline" }
+          : await checkModels({ config, fetch: deps.fetch, timeoutMs: PROVIDER_TIMEOUT_MS }),
     },
   ];
 }
@@ -133,13 +166,13 @@ function judgeConfig(
         ? configFile
         : source === "last-good"
         ? `${lastGoodFile}, the last one that loaded`
-        : `the defaults; there is no ${configFile}`,
+        : `using the defaults; ${configFile} doesn't exist`,
     };
   }
   return loaded.warnings.map((detail) => ({
     status: "warn",
     detail,
-    fix: `Correct it in ${configFile}`,
+    fix: `Fix it in ${configFile}`,
   }));
 }
 
@@ -151,12 +184,12 @@ async function checkAudit(
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
-  if (found === undefined) return { status: "ok", detail: "no record yet" };
+  if (found === undefined) return { status: "ok", detail: "no records yet" };
   if (!found.ok) {
     return {
       status: "fail",
       detail: found.message,
-      fix: `Keep a copy of ${dir} and find out who changed it`,
+      fix: `Keep a copy of ${dir}, and find out who changed it`,
     };
   }
   try {
@@ -166,14 +199,14 @@ async function checkAudit(
       status: "fail",
       detail: error instanceof Error ? error.message : String(error),
       fix:
-        `Restore it from a backup, or move it away: digests of commands so far can then not be confirmed`,
+        `Restore it from a backup, or move it away. Earlier digests of commands can't be verified then`,
     };
   }
   const crashed = found.unknown.filter((action) => action.crashed).length;
   return {
     status: "ok",
-    detail: `${found.records} records, the chain holds` +
-      (crashed === 0 ? "" : `; ${crashed} actions were cut off by a crash`),
+    detail: `${found.records} ${found.records === 1 ? "record" : "records"}, chain intact` +
+      (crashed === 0 ? "" : `; a crash cut off ${crashed} ${crashed === 1 ? "action" : "actions"}`),
   };
 }
 
@@ -182,9 +215,7 @@ async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Pro
   if (!confined) {
     return {
       status: "warn",
-      detail:
-        "tools and channels run without a sandbox; tools refuse what is not safe without one: " +
-        reason,
+      detail: "there is no sandbox, so tools refuse what isn't safe without one: " + reason,
       fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
     };
   }

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import type { FoundChildUser } from "../../lib/executor/child_user.ts";
 import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
@@ -8,15 +8,26 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import { printDiagnosis } from "../commands/doctor.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
-import { type Finding, runChecks } from "./check.ts";
+import { CHANNELS } from "../../channels/mod.ts";
+import { acquireHome } from "../../lib/authority/home_lock.ts";
+import { openRegistry } from "../../lib/registry/open_registry.ts";
+import { type Behaviour, startModelServer } from "../../tests/fakes/model_server.ts";
+import { isProgram, needs } from "../../tests/support/needs.ts";
+import { type Finding, repairAll, runChecks } from "./check.ts";
+import { checkClock } from "./check_clock.ts";
+import { checkLock } from "./check_lock.ts";
+import { checkPorts, type CheckPortsOptions } from "./check_ports.ts";
+import { checkStorage } from "./check_storage.ts";
+import { portOwner } from "./port_owner.ts";
 import { checkDatabase } from "./check_database.ts";
 import { checkDeno } from "./check_deno.ts";
 import { checkHome, checkWorkspace } from "./check_folders.ts";
 import { checkModels } from "./check_models.ts";
-import { checkPort, checkService, readStatus, type ServiceStatus } from "./check_service.ts";
+import { checkService, readStatus, type ServiceStatus } from "./check_service.ts";
 import { doctorChecks, type DoctorConfig, type DoctorDeps } from "./doctor_checks.ts";
 
 const STATUS: ServiceStatus = {
+  configFile: "/home/config.json",
   version: "1.0.0",
   pid: 42,
   apiUrl: "http://127.0.0.1:8900",
@@ -58,6 +69,13 @@ function listing(...ids: string[]): typeof fetch {
   return () => Promise.resolve(Response.json({ data: ids.map((id) => ({ id })) }));
 }
 
+/** A model that answers on the OpenAI wire. */
+const answering: typeof fetch = () => {
+  const chunk = { choices: [{ index: 0, delta: { content: "OK" }, finish_reason: "stop" }] };
+  const body = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+  return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+};
+
 Deno.test("checkDeno() wants a version that is new enough", () => {
   for (const version of ["2.9.0", "2.9.6", "2.10.1", "3.0.0", "2.9.6+abc"]) {
     assertEquals(checkDeno(version, false).status, "ok", version);
@@ -70,7 +88,7 @@ Deno.test("checkDeno() wants a version that is new enough", () => {
 
 Deno.test("checkHome() is content with a home that is not there yet, and with a private one", () =>
   withHome(async (paths) => {
-    assertStringIncludes((await checkHome(paths))[0]!.detail, "will be made");
+    assertStringIncludes((await checkHome(paths))[0]!.detail, "will be created");
     await Deno.mkdir(paths.keysDir, { recursive: true, mode: 0o700 });
     assertEquals(await checkHome(paths), [{ status: "ok", detail: paths.home }]);
   }));
@@ -94,7 +112,7 @@ Deno.test("checkHome() fails for a folder of another user, and for a file in its
     await Deno.writeTextFile(paths.dataDir, "");
     const [home, data] = await checkHome(paths, () => 4_711);
     assertEquals([home!.status, data!.status], ["fail", "fail"]);
-    assertMatch(home!.detail, /belongs to the user \d+, this is 4711/);
+    assertMatch(home!.detail, /belongs to user \d+, but you are user 4711/);
     assertStringIncludes(data!.detail, "is not a folder");
   }));
 
@@ -116,7 +134,7 @@ Deno.test("checkDatabase() reads what is there and makes nothing", () =>
   withHome(async (paths) => {
     await Deno.mkdir(paths.dataDir, { recursive: true });
     const file = paths.database;
-    assertStringIncludes((await checkDatabase(file)).detail, "will be made");
+    assertStringIncludes((await checkDatabase(file)).detail, "will be created");
     assertEquals([...Deno.readDirSync(paths.dataDir)], []);
 
     const db = new DatabaseSync(file);
@@ -134,49 +152,63 @@ Deno.test("checkDatabase() reads what is there and makes nothing", () =>
     assertStringIncludes(damaged.fix!, "move it away");
   }));
 
-Deno.test("checkModels() asks the provider of the model in force", async () => {
-  const base = {
-    agent: { model: "local/qwen" },
-    providers: { local: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "sk-very-secret" } },
-  };
-  const check = async (fetch: typeof globalThis.fetch, value: unknown = base) =>
-    await checkModels({ config: config(value), fetch, timeoutMs: 1_000 });
-  assertEquals(await check(listing("qwen")), [{
-    status: "ok",
-    detail: "local/qwen at http://127.0.0.1:9/v1",
-  }]);
-  const [other] = await check(listing("a", "b"));
-  assertEquals(other!.status, "warn");
-  assertStringIncludes(other!.detail, `does not list "qwen"; it has a, b`);
-  const status = (status: number): typeof fetch => () =>
-    Promise.resolve(new Response("", { status }));
-  for (
-    const [fetch, expected, words] of [
-      [status(401), "fail", "refuses the key"],
-      [status(403), "fail", "refuses the key"],
-      [status(500), "fail", "status 500"],
-      [status(404), "warn", "lists no models"],
-      [refuse, "fail", "cannot be reached: refused"],
-    ] as [typeof globalThis.fetch, Finding["status"], string][]
-  ) {
-    const [finding] = await check(fetch);
-    assertEquals(finding!.status, expected);
-    assertStringIncludes(finding!.detail, words);
-    assertEquals(JSON.stringify(finding).includes("sk-very-secret"), false);
+Deno.test("checkModels() sends the model in force one short message", async () => {
+  const cases: [Behaviour | undefined, Finding["status"], words: string][] = [
+    [{ text: "OK" }, "ok", "answered in 0."],
+    [{ status: 401, error: "no" }, "fail", "refuses the key"],
+    [{ status: 403, error: "no" }, "fail", "refuses the key"],
+    [{ status: 404, error: "no" }, "fail", "has no such model; it has fake"],
+    [{ status: 400, error: "The model `x` is unknown" }, "fail", "has no such model"],
+    [{ status: 429, error: "slow down" }, "warn", "takes no requests for now"],
+    [{ status: 500, error: "oops" }, "fail", "answered 500: oops"],
+    [{ hang: "headers" }, "fail", "didn't answer in 0.3 s"],
+    [undefined, "fail", "cannot be reached"],
+  ];
+  for (const [script, status, words] of cases) {
+    await using server = startModelServer({ script });
+    const baseUrl = script === undefined ? "http://127.0.0.1:1/v1" : server.baseUrl;
+    const findings = await checkModels({
+      config: config({
+        agent: { model: "local/qwen" },
+        providers: { local: { baseUrl, apiKey: "sk-very-secret" } },
+      }),
+      fetch,
+      timeoutMs: script?.hang === undefined ? 5_000 : 300,
+    });
+    assertEquals(findings.map((finding) => finding.status), [status], JSON.stringify(findings));
+    assertStringIncludes(findings[0]!.detail, `local/qwen at ${baseUrl}`);
+    assertStringIncludes(findings[0]!.detail, words);
+    assertEquals(findings[0]!.fix === undefined, status === "ok");
+    assertEquals(JSON.stringify(findings).includes("sk-very-secret"), false);
+    assert(server.requests.length <= 1, "it is tried once");
+    if (script !== undefined) assertEquals(server.requests[0]!.body.max_tokens, 16);
   }
 });
 
 Deno.test("checkModels() only warns of a fallback that cannot be reached", async () => {
+  await using server = startModelServer();
   const findings = await checkModels({
     config: config({
-      agent: { model: "a/one", fallbacks: ["b/two", "offline"] },
-      providers: { a: { baseUrl: "http://a.test/v1" }, b: { baseUrl: "http://b.test/v1" } },
+      agent: { model: "a/fake", fallbacks: ["b/two", "offline"] },
+      providers: { a: { baseUrl: server.baseUrl }, b: { baseUrl: "http://127.0.0.1:1/v1" } },
     }),
-    fetch: (input, init) =>
-      (String(input).includes("a.test") ? listing("one") : refuse)(input as string, init),
-    timeoutMs: 1_000,
+    fetch,
+    timeoutMs: 5_000,
   });
   assertEquals(findings.map(({ status }) => status), ["ok", "warn", "ok"]);
+});
+
+Deno.test("checkModels() tells of a clock that differs from the provider's", async () => {
+  await using server = startModelServer({
+    script: { headers: { date: new Date(Date.now() - 20 * 60_000).toUTCString() } },
+  });
+  const findings = await checkModels({
+    config: config({ agent: { model: "a/fake" }, providers: { a: { baseUrl: server.baseUrl } } }),
+    fetch,
+    timeoutMs: 5_000,
+  });
+  assertEquals(findings.map(({ status }) => status), ["ok", "warn"]);
+  assertStringIncludes(findings[1]!.detail, "the clock is 20 min ahead of the provider's");
 });
 
 Deno.test("checkModels() offers a server on this machine when nothing is configured", async () => {
@@ -222,7 +254,7 @@ Deno.test("checkService() tells what runs, its version, and what it complains of
   assertEquals(checkService(undefined, "1.0.0")[0]!.status, "ok");
   const [running] = checkService(STATUS, "1.0.0");
   assertEquals(running!.status, "ok");
-  assertMatch(running!.detail, /process 42, http:.*, fake\/model, 1 turns running/);
+  assertMatch(running!.detail, /process 42, http:.*, fake\/model, 1 turn running/);
   assertEquals(checkService(STATUS, "2.0.0")[0]!.status, "warn");
   const ill = { ...STATUS, checks: { audit: { ok: false, detail: "disk full" } } };
   const findings = checkService(ill, "1.0.0");
@@ -230,23 +262,178 @@ Deno.test("checkService() tells what runs, its version, and what it complains of
   assertStringIncludes(findings[1]!.detail, "audit: disk full");
 });
 
-Deno.test("checkPort() tries the port, unless the running service has it", () => {
+Deno.test("checkPorts() tries each port of what is enabled, and names who has it", async () => {
   using busy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const options = {
-    host: "127.0.0.1",
-    port: busy.addr.port,
+  const { port } = busy.addr;
+  const check = async (value: unknown, changes: Partial<CheckPortsOptions> = {}) =>
+    await checkPorts({
+      config: config({ api: { port: 0 }, ...value as object }),
+      registry: { usable: new Map(), broken: [] },
+      status: undefined,
+      listen: Deno.listen,
+      owner: () => Promise.resolve("nginx (process 7)"),
+      ...changes,
+    });
+  const off = { channels: { websocket: { enabled: false } } };
+  const [api] = await check({ ...off, api: { port } });
+  assertEquals(api!.status, "warn");
+  const [needed] = await check({ ...off, api: { enabled: true, port } });
+  assertEquals(needed, {
+    status: "fail",
+    detail: `api: 127.0.0.1:${port} is in use by nginx (process 7)`,
+    fix: "Stop that program, or choose another port: service config set api.port PORT",
+  });
+  const unknown = await check({ ...off, api: { port } }, {
+    owner: () => Promise.resolve(undefined),
+  });
+  assertStringIncludes(unknown[0]!.detail, "in use by another program");
+  const socket = { channels: { websocket: { port } } };
+  const [, websocket] = await check(socket);
+  assertEquals([websocket!.status, websocket!.detail], [
+    "fail",
+    `channels.websocket: 127.0.0.1:${port} is in use by nginx (process 7)`,
+  ]);
+  const status = { ...STATUS, apiUrl: undefined, wsUrl: `ws://127.0.0.1:${port}/` };
+  const served = await check(socket, { status });
+  assertStringIncludes(served[1]!.detail, "is served by process 42");
+  const [away] = await check({ ...off, api: { enabled: true, host: "192.0.2.1", port: 1 } });
+  assertEquals(away!.status, "fail");
+  assertStringIncludes(away!.detail, "Cannot listen on 192.0.2.1:1");
+});
+
+Deno.test("checkPorts() knows the ports that enabled channels listen at, while no service runs", async () => {
+  const { usable } = await openRegistry(CHANNELS);
+  using busy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = busy.addr;
+  const options: CheckPortsOptions = {
+    config: config({
+      api: { port: 0 },
+      channels: {
+        websocket: { enabled: false },
+        webhook: { enabled: true, port },
+        slack: { enabled: true, port },
+        mattermost: { enabled: true, actionsHost: "127.0.0.1", actionsPort: port },
+        telegram: { enabled: true, mode: "webhook", webhookHost: "127.0.0.1", webhookPort: port },
+      },
+    }),
+    registry: { usable, broken: [] },
     status: undefined,
-    listen: (options: { hostname: string; port: number }) => Deno.listen(options),
+    listen: Deno.listen,
+    owner: () => Promise.resolve(undefined),
   };
-  const taken = checkPort({ ...options, needed: true });
-  assertEquals(taken.status, "fail");
-  assertStringIncludes(taken.detail, "another program has it");
-  assertEquals(checkPort({ ...options, needed: false }).status, "warn");
-  const status = { ...STATUS, apiUrl: `http://127.0.0.1:${busy.addr.port}` };
-  assertStringIncludes(checkPort({ ...options, needed: true, status }).detail, "process 42");
-  busy.close();
-  assertEquals(checkPort({ ...options, needed: true }).status, "ok");
-  assertEquals(checkPort({ ...options, port: 0, needed: true }).status, "ok");
+  const bad = (await checkPorts(options)).filter(({ status }) => status === "fail");
+  assertEquals(bad.map(({ fix }) => /set (\S+)/.exec(fix!)![1]), [
+    "channels.mattermost.actionsPort",
+    "channels.telegram.webhookPort",
+    "channels.webhook.port",
+  ]);
+  assertEquals((await checkPorts({ ...options, status: STATUS })).length, 1);
+});
+
+Deno.test({
+  ...needs("portOwner() names the process that listens", {
+    what: "ss or lsof",
+    isThere: ["/usr/bin/ss", "/bin/ss", "/usr/sbin/ss", "/usr/bin/lsof"].some(isProgram),
+  }),
+  async fn() {
+    const busy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = busy.addr;
+    assertStringIncludes(await portOwner(port) ?? "", `(process ${Deno.pid})`);
+    busy.close();
+    assertEquals(await portOwner(port), undefined);
+  },
+});
+
+Deno.test("checkStorage() looks at the disk of each folder, one that isn't there yet too", async () => {
+  const GIB = 1024 ** 3;
+  const check = (bytes: number, min = 32) =>
+    checkStorage(["/tmp/no/such/folder", "/"], min, () => Promise.resolve(bytes));
+  assertEquals(await check(2 * GIB), { status: "ok", detail: "2.0 GiB free" });
+  assertEquals((await check(GIB / 10)).status, "warn");
+  const full = await check(GIB / 100);
+  assertEquals([full.status, full.detail], [
+    "fail",
+    "only 10 MiB free in /tmp/no/such/folder; new work needs 32 MiB",
+  ]);
+  assertStringIncludes(full.fix!, "storage.minFreeMiB");
+  assertEquals((await checkStorage(["/tmp"], 0)).detail.endsWith(" free"), true);
+});
+
+Deno.test("checkClock() holds the clock against what the home wrote last", () =>
+  withHome(async (paths) => {
+    await Deno.mkdir(paths.home);
+    await Deno.writeTextFile(paths.configFile, "");
+    const files = [paths.database, paths.configFile];
+    assertEquals((await checkClock(files, Date.now())).status, "ok");
+    const behind = await checkClock(files, Date.now() - 3_600_000);
+    assertEquals(behind.status, "warn");
+    assertStringIncludes(behind.detail, "the clock is 60 min behind");
+    const reset = await checkClock(files, 0);
+    assertEquals([reset.status, reset.detail], ["fail", "the clock says 1970-01-01T00:00:00Z"]);
+  }));
+
+Deno.test("checkLock() fails for a service that holds the home and doesn't answer", () =>
+  withHome(async (paths) => {
+    const lock = await acquireHome(paths);
+    assert("release" in lock);
+    const mute = await checkLock(paths, false);
+    assertEquals([mute.status, mute.fix], [
+      "fail",
+      `Wait for it to start or end, or end it: kill ${Deno.pid}`,
+    ]);
+    assertEquals((await checkLock(paths, true)).status, "ok");
+    lock.release();
+    assertEquals((await checkLock(paths, false)).detail, "the home is free");
+  }));
+
+Deno.test("checkLock() tells what a service left, and --fix removes it", () =>
+  withHome(async (paths) => {
+    assertEquals((await checkLock(paths, false)).detail, "the home is free");
+    await Deno.mkdir(paths.runDir, { recursive: true, mode: 0o700 });
+    // Under another name when it is closed, so that it stays.
+    const listener = Deno.listen({ transport: "unix", path: `${paths.socket}.new` });
+    await Deno.rename(`${paths.socket}.new`, paths.socket);
+    listener.close();
+    const left = await checkLock(paths, false);
+    assertEquals(left.status, "warn");
+    assertEquals(await left.repair!(), `Removed ${paths.socket}`);
+    assertEquals((await checkLock(paths, false)).detail, "the home is free");
+    await Deno.writeTextFile(paths.socket, "");
+    assertEquals((await checkLock(paths, false)).status, "fail");
+  }));
+
+Deno.test("repairAll() corrects rights and makes what is missing, and says what it did", () =>
+  withHome(async (paths) => {
+    await Deno.mkdir(paths.keysDir, { recursive: true, mode: 0o700 });
+    const key = `${paths.keysDir}/secrets.key`;
+    await Deno.writeTextFile(key, "x");
+    await Deno.chmod(key, 0o644);
+    await Deno.chmod(paths.home, 0o755);
+    await Deno.writeTextFile(paths.configFile, "{}", { mode: 0o600 });
+    const checks = await doctorChecks(healthy(paths));
+    assertEquals(await repairAll(checks), [
+      `Set ${paths.home} to mode 700`,
+      `Set ${key} to mode 600; other users of this machine may have read it`,
+      `Created ${paths.workspace}`,
+    ]);
+    assertEquals(await repairAll(checks), []);
+    assertEquals((await Deno.stat(key)).mode! & 0o777, 0o600);
+    assertEquals(await Deno.readTextFile(key), "x");
+  }));
+
+Deno.test("repairAll() goes on after a repair that fails", async () => {
+  const ok = { status: "warn" as const, detail: "" };
+  const lines = await repairAll([{
+    name: "a",
+    repairs: true,
+    run: () =>
+      Promise.resolve([
+        { ...ok, repair: () => Promise.reject(new Error("read-only")) },
+        { ...ok, repair: () => Promise.resolve("Did it") },
+        { ...ok, repair: () => Promise.resolve(undefined) },
+      ]),
+  }, { name: "b", run: () => Promise.reject(new Error("not asked")) }]);
+  assertEquals(lines, ["Could not fix: read-only", "Did it"]);
 });
 
 Deno.test("runChecks() keeps the order, and survives what throws or hangs", async () => {
@@ -288,8 +475,11 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
     verifyAudit: () =>
       Promise.resolve({ ok: true, records: 3, head: "", tornBytes: 0, unknown: [] }),
     channels: () => Promise.resolve({ usable: new Map(), broken: [] }),
-    fetch: listing("qwen"),
+    fetch: answering,
+    offline: false,
     listen: () => ({ close: () => {} }),
+    owner: () => Promise.resolve(undefined),
+    now: Date.now,
     ...changes,
   };
 }
@@ -302,6 +492,9 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "config ok",
       "home ok",
       "workspace ok",
+      "lock ok",
+      "storage ok",
+      "clock ok",
       "database ok",
       "audit ok",
       "operators ok",
@@ -309,7 +502,8 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "sandbox ok",
       "channels ok",
       "service ok",
-      "port ok",
+      "ports ok",
+      "ports ok",
       "model ok",
     ]);
     const { out, stdout, stderr } = memoryOutput();
@@ -342,7 +536,7 @@ Deno.test("doctorChecks() tells where the configuration comes from, and each war
     };
     assertEquals(await found({}), [paths.configFile]);
     assertEquals(await found({ source: "defaults" }), [
-      `the defaults; there is no ${paths.configFile}`,
+      `using the defaults; ${paths.configFile} doesn't exist`,
     ]);
     assertStringIncludes((await found({ source: "last-good" }))[0]!, paths.lastGoodFile);
     assertEquals(await found({ warnings: ["one", "two"] }), ["one", "two"]);
@@ -360,10 +554,10 @@ Deno.test("doctorChecks() counts the actions that a crash cut off, and takes no 
     assertEquals(await detail(() => Promise.resolve(found)), {
       name: "audit",
       status: "ok",
-      detail: "3 records, the chain holds; 1 actions were cut off by a crash",
+      detail: "3 records, chain intact; a crash cut off 1 action",
     });
     const none = await detail(() => Promise.reject(new Deno.errors.NotFound()));
-    assertEquals([none?.status, none?.detail], ["ok", "no record yet"]);
+    assertEquals([none?.status, none?.detail], ["ok", "no records yet"]);
   }));
 
 Deno.test("doctorChecks() reports a key with which the audit cannot be opened, though its record holds", () =>
@@ -382,7 +576,7 @@ Deno.test("doctorChecks() reports a key with which the audit cannot be opened, t
     assertEquals(await find(), ["fail", `"${key}" is no file`]);
     await Deno.remove(key);
     await Deno.writeTextFile(key, "0".repeat(64), { mode: 0o600 });
-    assertEquals(await find(), ["ok", "3 records, the chain holds"]);
+    assertEquals(await find(), ["ok", "3 records, chain intact"]);
   }));
 
 Deno.test("doctorChecks() says whose rights children of root have, and what that costs", () =>
@@ -424,5 +618,30 @@ Deno.test("doctorChecks() reports every part that is not well, with what to do",
     const { out, stdout, stderr } = memoryOutput();
     assertEquals(printDiagnosis(out, results, false), 1);
     assertStringIncludes(stdout.text, "line 7: changed\n");
-    assertEquals(stderr.text, "2 broken, 1 to look at\n");
+    assertEquals(stderr.text, "2 failed, 1 warning\n");
+  }));
+
+Deno.test("printDiagnosis() fits a terminal of 40 columns", () => {
+  const { out, stdout } = memoryOutput({ stdout: true, noColor: true });
+  const results = [{
+    name: "ports",
+    status: "fail" as const,
+    detail: "channels.websocket: 127.0.0.1:8765 is in use by nginx (process 7)",
+    fix: "Stop that program, or choose another port",
+  }];
+  printDiagnosis(out, results, false, undefined, () => 40);
+  assertEquals(
+    stdout.text,
+    "fail  ports\n" +
+      "  channels.websocket: 127.0.0.1:8765 is\n  in use by nginx (process 7)\n" +
+      "  Stop that program, or choose another\n  port\n",
+  );
+});
+
+Deno.test("doctorChecks() asks nobody with --offline", () =>
+  withHome(async (paths) => {
+    const fetch = () => Promise.reject(new Error("nobody is asked"));
+    const results = await runChecks(await doctorChecks(healthy(paths, { offline: true, fetch })));
+    const { status, detail } = results.at(-1)!;
+    assertEquals([status, detail], ["skip", "not asked: --offline"]);
   }));

@@ -27,7 +27,7 @@ export async function listServers({ globals, out }: Invocation, deps: McpDeps): 
   if (globals.json) {
     for (const server of servers) await out.stream(jsonLine(server) + "\n");
   } else if (servers.length === 0) {
-    out.note("No MCP servers. Configure them in mcp.servers");
+    out.note("No MCP servers in mcp.servers. Add one with: service mcp add NAME -- COMMAND");
   } else {
     printTable(
       out,

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { Output } from "../output.ts";
 
 /** Where the answers come from. */
@@ -12,6 +13,8 @@ export interface Terminal {
   isTerminal: boolean;
   /** One line; undefined at the end of input. */
   readLine(): Promise<string | undefined>;
+  /** What is typed up to Enter, unseen; undefined when the person gave up. */
+  readHidden(prompt: string): Promise<string | undefined>;
 }
 
 /** The input ended, or Ctrl-D was pressed, before the last question was answered. */
@@ -35,8 +38,13 @@ export interface Dialogue {
     question: string,
     options?: { fallback?: string; refuse?: (answer: string) => string | undefined },
   ): Promise<string>;
-  /** The index of one of several; the first for an empty line. */
-  choose(question: string, labels: readonly string[]): Promise<number>;
+  /** As `ask`, for a text that nobody is to see and no message repeats. */
+  secret(
+    question: string,
+    options: { refuse: (answer: string) => string | undefined },
+  ): Promise<string>;
+  /** The index of one of several; `usual` for an empty line. */
+  choose(question: string, labels: readonly string[], usual?: number): Promise<number>;
   /** Yes or no; no for an empty line. */
   confirm(question: string): Promise<boolean>;
 }
@@ -69,15 +77,29 @@ export function createDialogue(out: Output, terminal: Terminal): Dialogue {
   return {
     say: (text) => out.note(text),
     ask,
-    async choose(question, labels) {
+    async secret(question, { refuse }) {
+      for (;;) {
+        const answer = await terminal.readHidden(`${question}: `).catch((error) => {
+          // Several lines, or too much: said without what was typed.
+          if (error instanceof ServiceError) return error;
+          throw error;
+        });
+        if (answer === undefined) throw new DialogueEndedError();
+        const reason = answer instanceof ServiceError ? answer.message : refuse(answer.trim());
+        if (reason === undefined) return (answer as string).trim();
+        out.note(`  ${reason}`);
+      }
+    },
+    async choose(question, labels, usual = 0) {
       out.note(question);
-      labels.forEach((label, at) => out.note(`  ${at + 1}  ${label}`));
+      const width = String(labels.length).length;
+      labels.forEach((label, at) => out.note(`  ${String(at + 1).padStart(width)}  ${label}`));
       const answer = await ask("Number", {
-        fallback: "1",
+        fallback: String(usual + 1),
         refuse: (text) =>
           /^[0-9]+$/.test(text) && Number(text) >= 1 && Number(text) <= labels.length
             ? undefined
-            : `A number from 1 to ${labels.length}, please`,
+            : `Type a number from 1 to ${labels.length}`,
       });
       return Number(answer) - 1;
     },

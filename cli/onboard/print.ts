@@ -6,6 +6,7 @@
 
 import type { Output } from "../output.ts";
 import type { Onboarded } from "./onboard.ts";
+import { seconds } from "./set_up_model.ts";
 
 /** Prints it for people, or as JSON. */
 export function printOnboarded(out: Output, done: Onboarded, json: boolean): void {
@@ -24,11 +25,15 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
     case "added":
       out.line(`Kept ${configFile} and added ${inShort(added).join(", ")}`);
       break;
+    case "changed":
+      out.line(`Updated ${configFile}: ${inShort(added).join(", ")}`);
+      break;
     case "kept":
       out.line(`Kept ${configFile}; it has everything`);
   }
   out.line(`Workspace: ${workspace}${workspaceIsNew ? " (new)" : ""}`);
-  out.line(`Model: ${model || (done.hasProvider ? "chosen at start" : "offline")}`);
+  out.line(`Model: ${model || (done.hasProvider ? "chosen at start" : "offline")}${tested(done)}`);
+  if (done.secret !== undefined) out.line(`Key: kept encrypted as the secret ${done.secret}`);
   out.line();
   out.line("Next:");
   out.line('  service agent -m "What can you do?"');
@@ -37,10 +42,14 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
   out.line("  service serve           serves the HTTP API");
   if (model === "" && !done.hasProvider) {
     out.line();
-    out.line("For a real model, set OPENAI_API_KEY or ANTHROPIC_API_KEY, or start a model");
-    out.line("server on this machine (Ollama, LM Studio, llama.cpp), and run service onboard");
-    out.line("again");
+    out.line("The offline model only shows how things work. For a real one, get a key of OpenAI,");
+    out.line("Anthropic or OpenRouter, or start Ollama, and run service onboard again");
   }
+}
+
+function tested({ test }: Onboarded): string {
+  if (test === undefined) return "";
+  return test.ok ? ` (answered in ${seconds(test.ms)})` : ` (not working yet: ${test.message})`;
 }
 
 /** Keys of one section together: a channel has more of them than anybody reads. */

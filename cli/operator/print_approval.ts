@@ -25,14 +25,16 @@ export function approvalLines(
   const headline: Span[] = [{
     text: `${capability} of ${lineEnds(target, MAX_HEADLINE_CHARS)}`,
     style: "bold",
+    isData: true,
   }];
-  const lines = details === "" ? [] : details.split("\n").map((line) => [`  ${line}`]);
+  const data = (text: string): Span[] => [{ text, isData: true }];
+  const lines = details === "" ? [] : details.split("\n").map((line) => data(`  ${line}`));
   return [
     headline,
     [`  approval  ${id}, waits ${leftS} s more`],
-    [`  asked by  ${tool} in ${session} (${channel}, ${actor})`],
+    data(`  asked by  ${tool} in ${session} (${channel}, ${actor})`),
     ...lines,
-    ...target.length > MAX_HEADLINE_CHARS ? [[`  target    ${target}`]] : [],
+    ...target.length > MAX_HEADLINE_CHARS ? [data(`  target    ${target}`)] : [],
     ...lines.length > MANY_LINES ? [headline] : [],
     [`  digest    ${digest.slice(0, 8)} ${digest.slice(8)}`],
   ];

@@ -1,6 +1,7 @@
 /**
  * `service plugins enable` and `disable`: written into the configuration, which a running service takes
- * up by itself. The HTTP API is switched like a channel, and is none.
+ * up by itself. A channel is tried before it is enabled: nothing is written unless it works. The HTTP API
+ * is switched like a channel, and is none.
  *
  * @module
  */
@@ -17,9 +18,11 @@ import { saveSettings } from "../config/save_settings.ts";
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
 import { channelPackages } from "../../lib/packages/package_fetcher.ts";
 import type { Section } from "../../lib/channel/management.ts";
-import type { Problem } from "../../lib/config/problem.ts";
+import { formatProblem, type Problem } from "../../lib/config/problem.ts";
+import { isWithin } from "../../lib/base/key_path.ts";
 import type { ChannelRegistry } from "../../lib/registry/channel_registry.ts";
 import type { Output } from "../output.ts";
+import type { CheckAsked } from "./check_in_worker.ts";
 import { API, type PluginsDeps } from "./deps.ts";
 import { findingWords } from "./finding_words.ts";
 import { setCommand } from "./info.ts";
@@ -29,30 +32,40 @@ export interface SwitchAsked {
   name: string;
   instanceId?: string;
   enabled: boolean;
+  /** Enable it even if it doesn't work, or can't be tried. */
+  force: boolean;
   json: boolean;
 }
 
-/** Switches it. Throws `not_found`, naming the channels that there are. */
+/**
+ * Switches it. Throws `not_found`, naming the channels that there are, and `not_enabled`, saying why, for
+ * one that doesn't work.
+ */
 export async function switchChannel(
   out: Output,
   deps: PluginsDeps,
   asked: SwitchAsked,
 ): Promise<void> {
   const { paths } = deps;
-  const { name, instanceId, enabled, json } = asked;
+  const { name, instanceId, enabled, force, json } = asked;
   if (name === API && instanceId !== undefined) {
     throw new ServiceError("usage", "The HTTP API has no instances", { param: "instance" });
   }
   const registry = await deps.channels();
-  const { made, restart } = await write(registry, deps, asked, out);
+  const { made, restart, faults } = await write(registry, deps, asked, out);
   const written = made.planned.keys.length > 0;
-  const unfetched = enabled ? await fetchPackages(made, deps) : [];
-  // Without its packages it cannot be asked.
-  const check = () =>
-    enabled && unfetched.length === 0 ? deps.check({ registry, made, instanceId }) : [];
-  const warnings = [...made.findings.map(({ message }) => message), ...unfetched];
+  const what = instanceId === undefined ? name : `${instanceId} of ${name}`;
+  if (faults.length > 0 && !force) {
+    const isOn = written ? "Nothing was written" : "It is enabled already, and nothing was written";
+    const which = instanceId === undefined ? name : `${name} --instance ${instanceId}`;
+    throw new ServiceError(
+      "not_enabled",
+      `Cannot enable ${what}:\n${faults.map((fault) => `  ${fault}`).join("\n")}\n` +
+        `${isOn}. To enable it anyway: service plugins enable ${which} --force`,
+    );
+  }
+  const warnings = [...made.findings.map(({ message }) => message), ...faults];
   if (json) {
-    const checked = await check();
     out.json({
       channel: name,
       ...instanceId !== undefined && { instance: instanceId },
@@ -60,11 +73,10 @@ export async function switchChannel(
       written,
       file: paths.configFile,
       restart,
-      warnings: [...warnings, ...checked.map(findingWords)],
+      warnings,
     });
     return;
   }
-  const what = instanceId === undefined ? name : `${instanceId} of ${name}`;
   const state = enabled ? "enabled" : "disabled";
   if (!written) {
     out.note(`${what} was ${state} already; nothing was written`);
@@ -83,17 +95,16 @@ export async function switchChannel(
     );
   }
   for (const warning of warnings) out.note(`warning: ${warning}`);
-  // It may take some seconds, and what is written is told before.
-  for (const finding of await check()) out.note(`${finding.level}: ${findingWords(finding)}`);
 }
 
-/** Writes it, anew if somebody else was faster. */
+/** Tries it and writes it, anew if somebody else was faster. `faults`: why it may not work. */
 async function write(
   registry: ChannelRegistry,
-  { paths, env }: PluginsDeps,
-  { name, instanceId, enabled }: SwitchAsked,
+  deps: PluginsDeps,
+  { name, instanceId, enabled, force }: SwitchAsked,
   out: Output,
-): Promise<{ made: PlannedSwitch; restart: boolean }> {
+): Promise<{ made: PlannedSwitch; restart: boolean; faults: string[] }> {
+  const { paths, env } = deps;
   return await untilWritten(async () => {
     const { text } = await readConfig({ paths });
     const inputs = {
@@ -108,9 +119,11 @@ async function write(
       name,
       () => planSwitch({ ...inputs, registry, name, instanceId, enabled }),
     );
+    const faults = enabled ? await tried({ registry, made, instanceId }, deps) : [];
     const { keys, value, next } = made.planned;
     const restart = takesRestart(examine({ text, paths, env }).config, next);
-    if (keys.length === 0) return { made, restart: false };
+    if (keys.length === 0) return { made, restart: false, faults };
+    if (faults.length > 0 && !force) return { made, restart, faults };
     await requirePinnedCases(`Cannot switch ${name}`, { config: next, paths });
     try {
       await saveSettings({ keys, before: text, value }, { paths, env }, out);
@@ -118,8 +131,27 @@ async function write(
       if (await readConfigText(paths.configFile) !== text) return undefined;
       throw error;
     }
-    return { made, restart };
+    return { made, restart, faults };
   });
+}
+
+/** Why a channel would not work as it is planned, or why that is unknown. */
+async function tried(asked: CheckAsked, deps: PluginsDeps): Promise<string[]> {
+  const { channel, planned } = asked.made;
+  if (channel === undefined) return [];
+  const { name, dependencies } = channel.descriptor;
+  const { paths, env } = deps;
+  const unset = examine({ text: planned.text, paths, env }).problems
+    .filter(({ kind, path }) => kind === "reference" && isWithin(path, ["channels", name]));
+  if (unset.length > 0) {
+    return unset.map((each) => `It can't be tried here: ${formatProblem(each)}`);
+  }
+  try {
+    await deps.packages.ensure(channelPackages(name, dependencies));
+  } catch (error) {
+    return [toErrorData(error).message];
+  }
+  return (await deps.check(asked)).map(findingWords);
 }
 
 function planApi(
@@ -151,20 +183,5 @@ function explained<T>(registry: ChannelRegistry, name: string, plan: () => T): T
       `${error.message}\n  ${setCommand(name, param, fields[param])}`,
       error.details,
     );
-  }
-}
-
-/** That packages cannot be had now is no failure: the service tries again. */
-async function fetchPackages(
-  { channel }: PlannedSwitch,
-  { packages }: PluginsDeps,
-): Promise<string[]> {
-  if (channel === undefined) return [];
-  const { name, dependencies } = channel.descriptor;
-  try {
-    await packages.ensure(channelPackages(name, dependencies));
-    return [];
-  } catch (error) {
-    return [toErrorData(error).message];
   }
 }

@@ -63,8 +63,8 @@ export async function explainPolicy(
   for (const { capability, target, decision, change } of explained) {
     const { effect, rule, source, reason } = decision;
     out.line({ text: effect, style: color[effect] }, `  ${capability}`);
-    out.line(`target:  ${describeTarget(target)}`);
-    for (const line of facts(target)) out.line(`         ${line}`);
+    out.line({ text: `target:  ${describeTarget(target)}`, isData: true });
+    for (const line of facts(target)) out.line({ text: `         ${line}`, isData: true });
     out.line(`rule:    ${rule} (${source}): ${reason}`);
     out.line(`change:  ${change}`);
   }

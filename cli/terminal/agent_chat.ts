@@ -4,11 +4,13 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { OwnedHome } from "../../lib/process/own_home.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { Session } from "../../lib/contract/journal.ts";
 import type { Seen } from "../../lib/local/protocol.ts";
 import { PromptHistory } from "../agent/prompt_history.ts";
-import { parseSessionName, sessionKey } from "../agent/session_name.ts";
+import { lastSessionName, parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { ExitCode, Globals } from "../command.ts";
 import { homePaths } from "../home_paths.ts";
 import { ownOptions, withService } from "../open_service.ts";
@@ -24,7 +26,10 @@ import { openChat } from "./open_chat.ts";
 
 /** How it is held. */
 export interface AgentChatOptions {
-  session: string;
+  /** Undefined: the newest one of the folder. */
+  session: string | undefined;
+  /** Project of a new session; undefined: the workspace. */
+  folder?: string;
   model?: string;
   stream: boolean;
   yes: boolean;
@@ -52,9 +57,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     // The owner of the home is gone for good when its service is.
     reconnect: async () => isOwner ? undefined : await reconnect(),
   }, {
-    session: options.session,
     title: `service agent ${VERSION}`,
-    banner: [],
     isStreamed: options.stream,
     verbose: globals.verbose,
     yes: options.yes,
@@ -71,12 +74,19 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
 
   function connected(client: LocalClient, operator?: OwnedHome["operator"]): ConnectedChat {
     const token = Deno.env.get(TOKEN_VARIABLE)?.trim() ?? "";
+    if (options.yes && operator === undefined && token === "") {
+      throw new ServiceError(
+        "invalid_token",
+        `A service runs in this home, so -y needs a token that can approve: set ${TOKEN_VARIABLE}`,
+        { param: "yes" },
+      );
+    }
     const approver: ChatApprover | undefined = operator !== undefined
       ? { ...operator.attachTerminal(() => chat.sessionKey), isOwnTurnsOnly: true }
       : token !== ""
       ? tokenApprover(token, () => client)
       : undefined;
-    return { link: new LocalLink(client, seen, options.model), approver };
+    return { link: new LocalLink(client, seen, options), approver };
   }
 
   const warn = (text: string) =>
@@ -84,17 +94,27 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
   const held = withService(globals, async (first, operator) => {
     isOwner = operator !== undefined;
     client = first;
-    const [{ model }, { agent }, preset] = await Promise.all([
+    const session = options.session ?? await lastSessionName(first, options.folder);
+    const [{ model }, { agent }, known] = await Promise.all([
       first.call("status", {}),
       config(globals),
-      presetOf(first, sessionKey(options.session)),
+      findSession(first, sessionKey(session)),
     ]);
+    if (known !== undefined && known.folder !== options.folder) {
+      throw new ServiceError(
+        "conflict",
+        `The session "${session}" works in ${known.folder ?? "the workspace"}. ` +
+          "Continue it from there, or start another one",
+        { param: "session" },
+      );
+    }
+    const preset = known?.modelPreset;
     const used = preset === undefined
       ? model
       : `${agent.presets[preset]?.model ?? model} (preset ${preset})`;
-    const code = await chat.run(connected(first, operator), [
+    const code = await chat.run(connected(first, operator), session, [
       ["model", options.model ?? used],
-      ["folder", shortPath(agent.workspace)],
+      ["folder", shortPath(options.folder ?? agent.workspace)],
     ]);
     if (client !== first) client?.close();
     chat.close();
@@ -109,11 +129,10 @@ async function config(globals: Globals) {
   return (await loadConfig({ ...ownOptions(globals), keepLastGood: false })).config;
 }
 
-/** The preset that a session's model was chosen by. */
-async function presetOf(client: LocalClient, key: string): Promise<string | undefined> {
+async function findSession(client: LocalClient, key: string): Promise<Session | undefined> {
   try {
     for await (const item of client.stream("session", { key, limit: 1 })) {
-      if ("session" in item) return item.session.modelPreset;
+      if ("session" in item) return item.session;
     }
   } catch {
     // The session is yet to begin.

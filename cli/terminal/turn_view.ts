@@ -7,7 +7,7 @@
 import type { AgentEvent } from "../../lib/contract/events.ts";
 import { fromErrorData, ServiceError } from "../../lib/base/errors.ts";
 import { AnswerText } from "../agent/answer_text.ts";
-import { STATUS_ERRORS } from "../agent/ask.ts";
+import { STATUS_ERRORS } from "../agent/turn_outcome.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { MarkdownStream } from "./markdown_stream.ts";
 import { wordWrap } from "./wrap.ts";

@@ -29,6 +29,8 @@ export interface AcceptedTurnDeps {
   /** As the caller said; undefined for no bound of its own. */
   timeoutMs?: number;
   requester: Requester;
+  /** See `TurnRequest.asks`. */
+  asks?: boolean;
   /** Where it waits or runs; absent for one that has ended. */
   place?: Pick<Place<AcceptedTurn>, "leave">;
   /** Called when it is cancelled while it waits, once it has left its place. */
@@ -36,7 +38,7 @@ export interface AcceptedTurnDeps {
 }
 
 /** Whether the person who opened a turn is there, as it is now. */
-export type Presence = Pick<AcceptedTurn, "attended" | "left" | "returning">;
+export type Presence = Pick<AcceptedTurn, "attended" | "asks" | "left" | "returning">;
 
 /** A turn that is on record. */
 export class AcceptedTurn {
@@ -87,6 +89,10 @@ export class AcceptedTurn {
   get attended(): boolean {
     return this.#deps.requester !== "none" && this.#returning === undefined &&
       !this.left.aborted && !this.#cancelled;
+  }
+
+  get asks(): boolean {
+    return this.#deps.asks ?? true;
   }
 
   /** Settles once it is known whether the requester has come back; undefined when it is known. */

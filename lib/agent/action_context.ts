@@ -18,9 +18,11 @@ const READS_FILES: ReadonlySet<Capability> = new Set(["fs.read", "exec", "mcp.ca
 
 /** The context of one call. Hosts and URLs are looked for only where the gate goes by them. */
 export function actionContext(
-  { turn, attended, toolbox, messages, call }: {
+  { turn, folder, attended, asks, toolbox, messages, call }: {
     turn: Turn;
+    folder?: string;
     attended: boolean;
+    asks: boolean;
     toolbox: Toolbox;
     messages: () => readonly Message[];
     call: ToolCall;
@@ -36,6 +38,8 @@ export function actionContext(
     channel: turn.channel,
     actor: turn.actor,
     attended,
+    ...!asks && { asks },
+    ...folder !== undefined && { folder },
     ...automation !== undefined && {
       automation: {
         id: automation.id,

@@ -31,6 +31,7 @@ function urlsAfter(name: string, args: unknown, output: string): readonly string
   return actionContext({
     turn: { id: "t", sessionKey: "a:b", channel: "a", actor: "a:b" } as unknown as Turn,
     attended: true,
+    asks: true,
     toolbox,
     messages: () => messages,
     call: { callId: "c2", tool: "web_fetch", args: {} },

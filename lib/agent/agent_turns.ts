@@ -249,9 +249,9 @@ export class AgentTurns implements Turns {
       place.leave();
       return this.#handle(turn, true);
     }
-    const { timeoutMs, attended } = request;
+    const { timeoutMs, attended, asks } = request;
     const requester = attended ? "present" : "none";
-    const own = this.#own(turn, place, { model, timeoutMs, requester });
+    const own = this.#own(turn, place, { model, timeoutMs, requester, asks });
     if (this.#draining && place.leave()) this.#dismiss(own);
     else place.fill(own);
     return own.handle(turn, false);
@@ -275,7 +275,9 @@ export class AgentTurns implements Turns {
   #own(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    { model, ...how }: Pick<AcceptedTurnDeps, "requester" | "timeoutMs"> & { model?: Model },
+    { model, ...how }: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks"> & {
+      model?: Model;
+    },
   ): AcceptedTurn {
     const { journal } = this.#deps;
     const own = new AcceptedTurn({

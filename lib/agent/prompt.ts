@@ -13,6 +13,8 @@ export interface PromptParts {
   agentsFile: string;
   /** Characters of AGENTS.md that are used; the rest is cut, and the cut is stated. */
   maxAgentsFileChars: number;
+  /** Project that the turn works in, instead of the workspace. */
+  folder?: string;
   /** No person is there: the message is an automation's. */
   unattended?: boolean;
   /** Milliseconds since 1970; only the day, in this machine's time zone, is used. */
@@ -42,6 +44,11 @@ export function systemPrompt(parts: PromptParts): string {
   const sections = [BASE];
   const instructions = parts.instructions.trim();
   if (instructions !== "") sections.push(`# Instructions\n\n${instructions}`);
+  if (parts.folder !== undefined) {
+    sections.push(
+      `The workspace of this conversation is the folder ${JSON.stringify(parts.folder)}.`,
+    );
+  }
   const agentsFile = parts.agentsFile.trim();
   if (agentsFile !== "") {
     sections.push(

@@ -13,6 +13,7 @@ import type {
   ActionPort,
   ActionResult,
   ApprovalEvent,
+  Remedy,
 } from "../contract/actions.ts";
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
@@ -36,6 +37,8 @@ export interface CallOutcome {
   output: string;
   /** Something was done, or may have been. */
   ran: boolean;
+  /** What would have allowed a refused call. */
+  remedy?: Remedy;
 }
 
 /** What running calls needs. */
@@ -212,6 +215,8 @@ function tellProgress({ life, recorder }: RunCallsDeps, call: ToolCall, text: st
   });
 }
 
-function toOutcome({ status, output }: ActionResult): CallOutcome {
-  return { status, output, ran: status !== "refused" };
+function toOutcome(result: ActionResult): CallOutcome {
+  const { status, output } = result;
+  if (status !== "refused") return { status, output, ran: true };
+  return { status, output, ran: false, remedy: result.remedy };
 }

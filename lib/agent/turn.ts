@@ -51,6 +51,8 @@ export interface TurnPorts {
 /** What one run of a turn is given. */
 export interface TurnRun {
   turn: Turn;
+  /** Project that it works in; undefined: the workspace. */
+  folder?: string;
   model: Model;
   /** Said first: what people are to know about the model. */
   notice?: string;
@@ -268,7 +270,7 @@ class TurnLoop {
     finish: Finish,
     isLast: boolean,
   ): Promise<void> {
-    const { turn, life, toolbox, presence } = this.#run;
+    const { turn, folder, life, toolbox, presence } = this.#run;
     // Before the calls are on record: another crash in this wait leaves none of unknown outcome.
     const back = presence.returning;
     if (back !== undefined) await this.#waitFor(back);
@@ -286,14 +288,21 @@ class TurnLoop {
     const answer: Extract<Message, { role: "tool" }> = { role: "tool", results: [] };
     const stops: string[] = [];
     let last: AgentEvent | undefined;
-    const onOutcome = (call: ToolCall, { status, output, ran }: CallOutcome) => {
+    const onOutcome = (call: ToolCall, { status, output, ran, remedy }: CallOutcome) => {
       this.#ranTool ||= ran;
       const { callId, tool, args } = call;
       const advice = this.#guard.observe({ tool, args, output });
       if (advice.kind === "stop") stops.push(advice.reason);
       const told = advice.kind === "warn" ? `${output}\n\n${advice.note}` : output;
       answer.results.push({ callId, tool, output: told, failed: status !== "ok" });
-      const event: AgentEvent = { type: "tool_result", callId, tool, status, output: told };
+      const event: AgentEvent = {
+        type: "tool_result",
+        callId,
+        tool,
+        status,
+        output: told,
+        ...remedy && { remedy },
+      };
       if (answer.results.length === calls.length) last = event;
       else this.#recorder.say(event, toolbox.find(tool)?.readOnly === false ? "full" : "normal");
     };
@@ -311,8 +320,8 @@ class TurnLoop {
           toolbox,
           presence,
           context(call) {
-            const { attended } = presence;
-            return actionContext({ turn, attended, toolbox, messages, call });
+            const { attended, asks } = presence;
+            return actionContext({ turn, folder, attended, asks, toolbox, messages, call });
           },
         },
         calls,

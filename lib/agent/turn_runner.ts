@@ -41,8 +41,8 @@ export interface TurnRunnerDeps {
   moreTools?: () => Promise<readonly AgentTool[]>;
   /** The configuration in force; read at each start of a turn. */
   config: () => Pick<Config, "agent">;
-  /** Text of the workspace's AGENTS.md; empty for none. */
-  instructions: () => Promise<string>;
+  /** Text of AGENTS.md of a project or, without one, of the workspace; empty for none. */
+  instructions: (folder?: string) => Promise<string>;
   log: Log;
   clock: Clock;
   /** Bytes of images that are loaded at the same time; fewer in tests. */
@@ -86,13 +86,15 @@ export class TurnRunner {
   async #attempt(own: AcceptedTurn, life: Life): Promise<Ending> {
     const { agent } = this.#deps.config();
     const { turn, model, notice } = own;
+    const folder = this.#deps.journal.session(turn.sessionKey)?.folder;
     const contextTokens = Math.min(agent.contextTokens, model.contextTokens);
     // Read while the start is being committed.
-    const agentsFile = this.#readAgentsFile();
+    const agentsFile = this.#readAgentsFile(folder);
     const toolbox = this.#openToolbox();
     await life.wait(this.#marks.start(own));
     return await runTurn(this.#ports, {
       turn,
+      folder,
       model,
       notice,
       life,
@@ -101,6 +103,7 @@ export class TurnRunner {
       system: async () =>
         systemPrompt({
           instructions: agent.instructions,
+          folder,
           agentsFile: await agentsFile,
           maxAgentsFileChars: Math.min(
             AGENTS_FILE_CHARS,
@@ -115,9 +118,9 @@ export class TurnRunner {
     });
   }
 
-  async #readAgentsFile(): Promise<string> {
+  async #readAgentsFile(folder: string | undefined): Promise<string> {
     try {
-      return await this.#deps.instructions();
+      return await this.#deps.instructions(folder);
     } catch (error) {
       this.#deps.log.warning(
         "Cannot read the workspace's AGENTS.md; the turn goes on without it",

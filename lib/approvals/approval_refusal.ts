@@ -39,6 +39,9 @@ export function approvalRefusal(
     status: "refused",
     output: `${message}. ${advice(action, unapproved, context)}`,
     error: { code: CODES[unapproved.outcome], message },
+    ...unapproved.outcome === "expired" && {
+      remedy: { command: grantCommand(action, context) },
+    },
   };
 }
 

@@ -29,6 +29,8 @@ export type AuditKind =
   | "log.checkpoint"
   /** The oldest file is about to be removed, as `audit.keepFiles` says. */
   | "log.pruned"
+  /** This home was restored from a backup: `found` is the last record that the backup holds. */
+  | "home.restored"
   /** An action was not allowed. */
   | "action.refused"
   /** An action is about to run. Without its `action.end` nobody knows how it ended. */

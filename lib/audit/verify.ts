@@ -74,7 +74,7 @@ export interface VerifyOptions {
   keysDir?: string;
   /** File that checkpoints were appended to as well; empty: none. */
   mirror?: string;
-  /** Numbers of `log.gone` and `log.cut` records that are known, and so no fault. */
+  /** Numbers of `log.gone`, `log.cut` and `home.restored` records that are known, and so no fault. */
   knownLosses?: ReadonlySet<number>;
   signal?: AbortSignal;
   /** Called about every MiB. */

@@ -42,6 +42,8 @@ export interface GatewayAnswers {
   channelWorkers?: Pick<ChannelWorkers, "open">;
   /** Real path. */
   workspace: string;
+  /** Throws a ServiceError unless a turn may work in that project now. */
+  checkFolder(folder: string): Promise<void>;
   /** Takes secrets out of everything that the gateway is told. */
   scrubber: Scrubber;
   log: Log;
@@ -107,11 +109,17 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
       },
       operate: async ({ request, credential }) =>
         scrub(await deps.operator.operate(request, credential)),
-      instructions: () =>
-        readInstructions(deps.workspace).then(scrub, (error) => {
+      async check_folder(folder) {
+        await deps.checkFolder(folder);
+        return null;
+      },
+      async instructions(folder) {
+        if (folder !== null) await deps.checkFolder(folder);
+        return await readInstructions(folder ?? deps.workspace).then(scrub, (error) => {
           log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
           return "";
-        }),
+        });
+      },
       tools: () =>
         mcp.tools().then(scrub, (error) => {
           log.error("The tools of MCP servers cannot be had", { ...toErrorData(error) });

@@ -36,6 +36,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
         }
       },
     },
+    checkFolder: () => Promise.resolve(),
     documents: { extract: () => Promise.reject(new Error("none is sent")) },
     operator: { operate: () => Promise.reject(new Error("nobody asks")) },
     mcp: {

@@ -27,6 +27,7 @@
  * - `local_users.ts`: which user owns a loopback connection
  * - `open_files.ts`: the limit of open files
  * - `permission_table.ts`: the permissions of each process, for `service permissions` too
+ * - `projects.ts`: folders besides the workspace that turns may work in
  * - `plain_names.ts`: names that are never taken for secrets
  * - `protocol.ts`: what authority and gateway say to each other
  * - `run_gateway.ts`: starts the gateway as a process or a Worker

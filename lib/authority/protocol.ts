@@ -32,6 +32,8 @@ export interface ServicePaths {
   dataDir: string;
   /** The local socket. */
   socket: string;
+  /** What the service was configured by; it is told, and not read again. */
+  configFile: string;
 }
 
 /** Health by name, for GET /ready. */
@@ -109,7 +111,10 @@ export const MAX_GATEWAY_CALLS = 10_000;
 export const MAX_GATEWAY_FRAME_BYTES = 128 * 1024 * 1024;
 
 const MAX_NAME_CHARS = 1_000;
+/** As kernels have it. */
+const MAX_FOLDER_CHARS = 4_096;
 const NAME = z.string().max(MAX_NAME_CHARS);
+const FOLDER = z.string().max(MAX_FOLDER_CHARS);
 const SOCKET_END = z.object({ address: NAME, port: z.int() });
 
 /** Of the shape that the types say; values are judged by whoever uses them. */
@@ -134,6 +139,8 @@ export const AUTHORITY = {
           channel: NAME,
           actor: NAME,
           attended: z.boolean(),
+          asks: z.literal(false).optional(),
+          folder: FOLDER.optional(),
           personHosts: z.array(z.string()),
           toolUrls: z.array(z.string()),
         }),
@@ -146,8 +153,10 @@ export const AUTHORITY = {
         credential: z.object({ kind: z.enum(["token", "sender", "identity", "issue_secret"]) }),
       })),
     }),
-    /** The workspace's AGENTS.md, or an empty text. */
-    instructions: call<null, string>(),
+    /** Whether a turn may work in that project; rejects with why it may not. */
+    check_folder: call<string, null>({ params: shape(FOLDER) }),
+    /** AGENTS.md of a project or, with null, of the workspace; or an empty text. */
+    instructions: call<string | null, string>({ params: shape(FOLDER.nullable()) }),
     /** The tools of MCP servers, as far as they are known or soon are. */
     tools: call<null, readonly OfferedTool[]>(),
     mcp_status: call<null, McpServerStatus[]>(),

@@ -45,8 +45,8 @@ export async function writeFileAtomic(
   await syncFolder(path);
 }
 
-/** The rename itself is on the disk once its folder is. Not every file system can do that. */
-async function syncFolder(path: string): Promise<void> {
+/** The rename to a path is on the disk once its folder is. Not every file system can do that. */
+export async function syncFolder(path: string): Promise<void> {
   if (Deno.build.os === "windows") return;
   const slash = path.lastIndexOf("/");
   const folder = await Deno.open(slash < 1 ? "/" : path.slice(0, slash));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Channel } from "../channel/channel.ts";
 import type { ChannelHost } from "../channel/channel_host.ts";
 import { PermanentDeliveryError } from "../channel/delivery_error.ts";
 import { dispatchOutbound } from "../channel/dispatch_outbound.ts";
@@ -71,7 +72,9 @@ export function createWorkerServer(
       send_reasoning: async (message) => void await channel.sendReasoning(message),
       send_reasoning_delta: async (piece) => void await channel.sendReasoningDelta(piece),
       send_reasoning_end: async (end) => void await channel.sendReasoningEnd(end),
-      login: async ({ force }) => await channel.login(force) === true,
+      // One that logs in with its settings whenever it starts has no login of its own.
+      login: async ({ force }) =>
+        channel.login === Channel.prototype.login ? null : await channel.login(force) === true,
       refresh: ({ instanceId }) =>
         Runtime.refreshFeatureMetadata(withClassDefaults(Runtime, config), instanceId),
     },

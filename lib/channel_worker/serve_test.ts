@@ -90,10 +90,10 @@ Deno.test("thoughts go to nobody who shows none, and a whole one is one piece an
   await host.close();
 });
 
-Deno.test("a login that is not there is one that succeeds; streams are refused where there are none", async () => {
+Deno.test("a login that is not there is told from one that succeeds; streams are refused where there are none", async () => {
   await withServer(Plain, { streaming: true }, async (server) => {
     assertEquals(await server.calls.load(null, NOT_ASKED), { supportsStreaming: false });
-    assertEquals(await server.calls.login({ force: true }, NOT_ASKED), true);
+    assertEquals(await server.calls.login({ force: true }, NOT_ASKED), null);
     const piece = { ...PIECE, delta: "a", streamEnd: false, resuming: false };
     await assertRejects(
       async () => await server.calls.send_delta(piece, NOT_ASKED),

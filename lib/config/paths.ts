@@ -29,9 +29,13 @@ export interface HomePaths {
   keysDir: string;
   /** Tokens, grants, latches and pending approvals. */
   operatorDir: string;
+  /** Folders besides the workspace that the agent may work in. */
+  projectsFile: string;
   /** What MCP servers offered when they were last seen. */
   mcpDir: string;
   runDir: string;
+  /** The log of a service in the background. */
+  logFile: string;
   lockFile: string;
   /** Folder of the socket: `runDir`, or another one where its path would be too long. */
   socketDir: string;
@@ -83,8 +87,10 @@ export function resolvePaths(inputs: PathInputs): HomePaths {
     auditDir: `${home}/audit`,
     keysDir: `${home}/keys`,
     operatorDir: `${home}/operator`,
+    projectsFile: `${home}/projects.json`,
     mcpDir: `${home}/mcp`,
     runDir,
+    logFile: `${home}/logs/service.log`,
     lockFile: `${runDir}/lock`,
     socketDir,
     socket: `${socketDir}/${SOCKET}`,

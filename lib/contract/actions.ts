@@ -37,6 +37,8 @@ export interface ActionContext {
   actor: string;
   /** A person opened the turn and is still there. */
   attended: boolean;
+  /** False: nobody waits for an answer, so what a person would be asked about is refused at once. */
+  asks?: false;
   /** The automation that opened the turn, as it is written now; grants are bound to it. */
   automation?: {
     id: string;
@@ -44,6 +46,8 @@ export interface ActionContext {
     /** The chat that its answers go to. */
     delivery?: { channel: string; chatId: string };
   };
+  /** Real path of the project that the turn works in; absent: the workspace. */
+  folder?: string;
   /**
    * Set in the turn of a commission: nothing of it runs. Every action is resolved and judged as it would
    * be in a run, and noted under this id.
@@ -106,7 +110,13 @@ export type ActionResult =
   /** The tool ran, or was about to, and could not do it; `output` says why, for the model. */
   | { status: "failed"; output: string; error: ErrorData }
   /** The gate said no; nothing ran. `output` names capability, target, and the grant it would take. */
-  | { status: "refused"; output: string; error: ErrorData };
+  | { status: "refused"; output: string; error: ErrorData; remedy?: Remedy };
+
+/** A person's yes or a grant would have allowed a refused action. */
+export interface Remedy {
+  /** The command line that grants exactly this; absent where it is too long to be typed. */
+  command?: string;
+}
 
 /**
  * The port through which a turn acts. Never rejects but with the signal's reason after an abort;

@@ -14,7 +14,7 @@
  * @module
  */
 
-import type { ApprovalBrief, ApprovalOutcome, ApprovalView } from "./actions.ts";
+import type { ApprovalBrief, ApprovalOutcome, ApprovalView, Remedy } from "./actions.ts";
 import type { ErrorData } from "../base/errors.ts";
 import type { OutFile } from "./messages.ts";
 
@@ -81,6 +81,8 @@ export type AgentEvent =
     status: "ok" | "failed" | "refused" | "interrupted";
     /** What the model is given, the cut stated where it was cut. */
     output: string;
+    /** What would have allowed a refused call; absent where nothing would. */
+    remedy?: Remedy;
   }
   /** The call waits for a person; the turn's time stands still meanwhile. */
   | {

@@ -28,6 +28,8 @@ export interface Session {
   title: string;
   /** The preset whose model answers in it; absent for the configured one. */
   modelPreset?: string;
+  /** Real path of the project that it works in; absent: the workspace. */
+  folder?: string;
   /** Milliseconds since 1970. */
   createdAt: number;
   /**
@@ -94,6 +96,8 @@ export interface AcceptOptions {
   response?: ResponseFacts;
   /** Notes that the turn's answer goes to a chat of a channel. */
   delivery?: TurnDelivery;
+  /** Project of the session, if it is made with the turn. */
+  folder?: string;
 }
 
 /** Where a turn's answer goes. */

@@ -40,6 +40,10 @@ export interface TurnRequest {
   durable: boolean;
   /** A person opened it and is there. */
   attended: boolean;
+  /** False: what a person would be asked about is refused at once. Default: true. */
+  asks?: boolean;
+  /** Where its session works if it is a new one: a project's real path. Default: the workspace. */
+  folder?: string;
   /** Milliseconds for the turn once it runs; the smaller of this and `agent.turnTimeoutS` counts. */
   timeoutMs?: number;
   /** A preset's name or `<provider>/<id>` instead of the configured model. */

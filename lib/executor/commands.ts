@@ -42,6 +42,8 @@ export type Commands = Pick<WorkspaceCommands, keyof WorkspaceCommands>;
 
 /** What one run is given. */
 export interface CommandRun {
+  /** Real path of the folder that it works in. Default: the workspace. */
+  workspace?: string;
   timeoutMs: number;
   signal: AbortSignal;
   onProgress: (text: string) => void;
@@ -119,7 +121,7 @@ class WorkspaceCommands {
   readonly #raiser: SandboxRaiser;
   readonly #modes: CommandModes;
   #groups: Promise<ControlGroups | undefined> | undefined;
-  #user: Promise<FoundChildUser> | undefined;
+  readonly #users = new Map<string, Promise<FoundChildUser>>();
 
   constructor(options: CommandsOptions) {
     const { scratchDir: folder, sandbox, log } = options;
@@ -128,7 +130,7 @@ class WorkspaceCommands {
     this.#children = new LiveChildren({ ...DEFAULTS, ...options, called: "programs" });
     const find = () => this.#sandboxes.find();
     const controlGroups = () => this.#controlGroups();
-    const childUser = () => this.#childUser();
+    const childUser = (workspace: string) => this.#childUser(workspace);
     this.#raiser = new SandboxRaiser({ find, controlGroups, scratchDir: folder, childUser, log });
     this.#modes = new CommandModes({
       ...options,
@@ -233,7 +235,7 @@ class WorkspaceCommands {
   }
 
   async #runInWorkspace(target: CommandTarget, run: CommandRun): Promise<CommandOutcome> {
-    const { workspace } = this.#options;
+    const { workspace = this.#options.workspace } = run;
     const network = await run.openNetwork?.(run.signal);
     try {
       const own = await this.#options.own();
@@ -301,7 +303,7 @@ class WorkspaceCommands {
   }
 
   async #tryOut(folder: string, script: string, args: readonly string[]) {
-    const { user } = await this.#childUser();
+    const { user } = await this.#childUser(this.#options.workspace);
     if (user !== undefined) await giveTo(user, folder);
     const { closing: signal } = this.#children;
     const end = await this.#runConfined({
@@ -323,8 +325,10 @@ class WorkspaceCommands {
       "have read or changed the new one";
   }
 
-  #childUser(): Promise<FoundChildUser> {
-    return this.#user ??= findChildUser(this.#options.workspace, this.#sandboxes);
+  #childUser(workspace: string): Promise<FoundChildUser> {
+    const found = this.#users.get(workspace) ?? findChildUser(workspace, this.#sandboxes);
+    this.#users.set(workspace, found);
+    return found;
   }
 
   /** A user other than root is held by the kernel's own count. */

@@ -74,8 +74,8 @@ export interface RaiserOptions {
   controlGroups(): Promise<ControlGroups | undefined>;
   /** Folder of our own. */
   scratchDir: string;
-  /** Whose rights programs have. */
-  childUser(): Promise<FoundChildUser>;
+  /** Whose rights the programs of a folder have. */
+  childUser(workspace: string): Promise<FoundChildUser>;
   log: Log;
 }
 
@@ -132,7 +132,7 @@ export class SandboxRaiser {
     const group = this.#freeGroups.pop() ?? this.#newGroup();
     stack.defer(() => void this.#freeGroups.push(group));
     const passEnv = Object.keys(env).length > 0;
-    const { user } = await childUser();
+    const { user } = await childUser(workspace);
     const filter = await this.#filterFile();
     // Another user's processes outside would count too.
     const isCounted = user === undefined || cages === undefined;
@@ -217,7 +217,7 @@ export class SandboxRaiser {
     const { find, childUser, log } = this.#options;
     const { workspace } = before;
     const { bwrap } = await find();
-    const { user } = await childUser();
+    const { user } = await childUser(workspace);
     const filter = await this.#filterFile();
     const left = await moveLeftBehind(before, {
       look: () =>

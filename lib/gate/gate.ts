@@ -60,6 +60,12 @@ export interface Actions extends ActionPort {
   shutdown(): Promise<void>;
 }
 
+/** The actions of turns that work in one folder. */
+export interface FolderActions extends Actions {
+  /** Runs its commands. */
+  readonly commands: Commands;
+}
+
 /** What the gate works with. */
 export interface ActionsOptions {
   config: {
@@ -75,6 +81,8 @@ export interface ActionsOptions {
   paths: OwnPaths;
   /** Real path of a folder that exists. */
   workspace: string;
+  /** That of the configuration, where `workspace` is a project. */
+  ownWorkspace?: string;
   audit: AuditLog;
   /** Grants and latches. */
   state: Pick<OperatorState, "grants" | "latches" | "damaged">;
@@ -103,6 +111,8 @@ export interface ActionsOptions {
   log: Log;
   /** Instead of one that is made here. */
   executor?: Executor;
+  /** Likewise; whoever gives them shuts them down. */
+  commands?: Commands;
   /** Those of this process; default: of each executor alone. */
   sandboxes?: TriedSandboxes;
   /** `off`: commands have no sandbox; for tests and other systems. */
@@ -116,16 +126,16 @@ export interface ActionsOptions {
 const MAX_REDIRECTS = 5;
 
 /** Makes the gate. Nothing is started or written before the first action. */
-export function createActions(options: ActionsOptions): Actions {
+export function createActions(options: ActionsOptions): FolderActions {
   return new Gate(options);
 }
 
 type ActOptions = Parameters<ActionPort["act"]>[1];
 
-class Gate implements Actions {
+class Gate implements FolderActions {
   readonly #options: ActionsOptions;
   readonly #executor: Executor;
-  readonly #commands: Commands;
+  readonly commands: Commands;
   readonly #workspace: Workspace;
   readonly #settings: JobSettings;
   readonly #runDeps: RunDeps;
@@ -143,9 +153,9 @@ class Gate implements Actions {
     this.#policySettings = new GateSettings({
       ...options,
       executor: this.#executor,
-      modeAtRest: () => this.#commands.modeAtRest(),
+      modeAtRest: () => this.commands.modeAtRest(),
     });
-    this.#commands = createCommands({
+    this.commands = options.commands ?? createCommands({
       ...options,
       config: config.executor,
       own: () => this.#policySettings.load(),
@@ -161,7 +171,7 @@ class Gate implements Actions {
     this.#runDeps = {
       ...options,
       executor: this.#executor,
-      commands: this.#commands,
+      commands: this.commands,
       workspace: this.#workspace,
       settings: this.#settings,
     };
@@ -232,7 +242,7 @@ class Gate implements Actions {
     context: ActionContext,
     options: ActOptions,
   ): Promise<ActionResult> {
-    if (tool.capability === "exec") this.#policySettings.commands = await this.#commands.mode();
+    if (tool.capability === "exec") this.#policySettings.commands = await this.commands.mode();
     const find = (name: string) => this.#options.mcp?.find(name);
     let resolve = () => resolveTouch(tool, args, this.#workspace, { find, from: context });
     let secrets = tool.secrets?.(args) ?? [];
@@ -289,20 +299,20 @@ class Gate implements Actions {
   }
 
   checks(options: { test: boolean }): Promise<Record<string, Check>> {
-    return checkChildren({ executor: this.#executor, commands: this.#commands }, options);
+    return checkChildren({ executor: this.#executor, commands: this.commands }, options);
   }
 
   counts(): { running: number; waiting: number } {
-    const [children, commands] = [this.#executor.counts(), this.#commands.counts()];
+    const [children, commands] = [this.#executor.counts(), this.commands.counts()];
     return {
       running: children.running + commands.running,
       waiting: children.waiting + commands.waiting,
     };
   }
 
-  openSandboxed: Commands["open"] = (...started) => this.#commands.open(...started);
+  openSandboxed: Commands["open"] = (...started) => this.commands.open(...started);
 
   async shutdown(): Promise<void> {
-    await Promise.all([this.#executor.shutdown(), this.#commands.shutdown()]);
+    await Promise.all([this.#executor.shutdown(), this.commands.shutdown()]);
   }
 }

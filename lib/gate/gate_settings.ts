@@ -13,7 +13,8 @@ import type { PolicySettings } from "../policy/policy.ts";
 import { policySettings } from "../policy/policy_settings.ts";
 
 /** What they are made of. */
-export interface GateSettingsDeps extends Pick<ActionsOptions, "config" | "paths" | "workspace"> {
+export interface GateSettingsDeps
+  extends Pick<ActionsOptions, "config" | "paths" | "workspace" | "ownWorkspace"> {
   executor: Pick<Executor, "status" | "confinement">;
   modeAtRest: Commands["modeAtRest"];
 }
@@ -49,9 +50,9 @@ export class GateSettings {
   }
 
   async #make(isConfined?: boolean): Promise<PolicySettings> {
-    const { paths, workspace, config: { gates, executor, mcp, tools } } = this.#deps;
+    const { paths, workspace, ownWorkspace, config: { gates, executor, mcp, tools } } = this.#deps;
     const confined = isConfined ?? (await this.#deps.executor.confinement()).confined;
-    return await policySettings({
+    const settings = await policySettings({
       gates,
       commandHosts: executor.hosts ?? [],
       mcp: mcp ?? { servers: {} },
@@ -62,5 +63,6 @@ export class GateSettings {
       // Filled in anew for each decision.
       exec: this.commands,
     });
+    return { ...settings, ownWorkspace };
   }
 }

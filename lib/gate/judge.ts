@@ -264,7 +264,7 @@ export class Judge {
       ...target.kind === "url" && { listeners: this.#deps.listeners?.() },
       grants: grant === undefined ? [] : [grant],
       latched: latch === undefined || isDamaged(latch) ? [] : [latch],
-      canAsk: canAsk(context),
+      canAsk: context.asks !== false && canAsk(context),
       stateDamaged: isDamaged(latch) ? latch.damaged : damaged(),
     };
   }

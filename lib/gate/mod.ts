@@ -19,6 +19,7 @@
  * - `gate.ts`: the gate
  * - `policy_cases.ts`: cases that pin a policy
  * - `preview.ts`: what the gate would say, without any effect
+ * - `project_actions.ts`: a gate for each folder that turns work in
  *
  * @module
  */

@@ -57,6 +57,7 @@ export async function recordAction(
     channel: context.channel,
     actor: context.actor,
     attended: context.attended,
+    ...context.folder !== undefined && { folder: context.folder },
   });
   const startedAt = now();
   const close = (status: string, fields: Record<string, unknown> = {}) =>

@@ -57,6 +57,7 @@ export async function runCommand(
   const { env, openNetwork, signal, onProgress } = run;
   const timeoutMs = timeout_s * 1_000;
   const outcome = await commands.run(target, {
+    workspace: workspace.real,
     timeoutMs,
     signal,
     onProgress,

@@ -29,7 +29,7 @@ export function createAcceptance(
   }
 
   return {
-    async accept(turn, { requestKey, response, delivery } = {}) {
+    async accept(turn, { requestKey, response, delivery, folder } = {}) {
       for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
         checkName(name, turn[name]);
       }
@@ -55,7 +55,7 @@ export function createAcceptance(
             invalid("id", `Cannot accept turn ${JSON.stringify(id)}: it is on record already`),
           );
         }
-        const sessionId = sessions.ensure(sessionKey);
+        const sessionId = sessions.ensure(sessionKey, folder);
         sessions.countTurn(sessionId, title);
         const afterSeq = events.head(sessionId);
         const acceptedAt = now();

@@ -26,6 +26,7 @@ function requestOf(lane: number, n: number): { turn: NewTurn; options: Required<
       requestKey: requestKey(id),
       response: { credential: "me", request: { metadata: { id } } },
       delivery: { runtimeName: "test", chatId: `${lane}`, metadata: { id }, streaming: false },
+      folder: `/home/ann/${lane}`,
     },
   };
 }

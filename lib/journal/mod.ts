@@ -13,13 +13,14 @@
  * - A fork copies ended turns in one transaction and has no events (`fork_session.ts`).
  * - `say.ts` adds event, message and outbox row in one transaction.
  *
- * Runs in: gateway; `doctor` reads the schema's version.
+ * Runs in: gateway; `doctor` reads the schema's version, `restore` settles what it unpacked.
  *
  * Entries:
  * - `export_session.ts`: everything on record of a session
  * - `migrate.ts`: brings a file to the newest schema
  * - `migrations/migrations.ts`: the steps of the schema
  * - `open.ts`: opens the journal
+ * - `settle_restored.ts`: prepares the journal of a backup for its first start
  *
  * @module
  */

@@ -4,8 +4,8 @@ import type { Session } from "../contract/journal.ts";
 
 /** Sessions as rows. What changes them is called inside a batch of the writer. */
 export interface SessionRows {
-  /** Id of the session of that key; makes it when there is none. */
-  ensure(key: string): number;
+  /** Id of the session of that key; makes it, to work in that project, when there is none. */
+  ensure(key: string, folder?: string): number;
   /** Counts an accepted turn; the first title that is not empty stays. */
   countTurn(id: number, title: string): void;
   /** Moves the session to the front of the list. */
@@ -30,6 +30,7 @@ type Row = [
   updatedAt: number,
   turns: number,
   modelPreset: string | null,
+  folder: string | null,
 ];
 
 /** What {@linkcode createSessionRows} needs. */
@@ -46,17 +47,18 @@ export interface SessionRowsDependencies {
 export function createSessionRows(
   { db, now, lastSeq, onMade }: SessionRowsDependencies,
 ): SessionRows {
-  const columns = "id, key, title, created_at, updated_at, turns, model_preset";
+  const columns = "id, key, title, created_at, updated_at, turns, model_preset, folder";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
   const insert = query(
     db,
-    `INSERT INTO sessions (key, title, created_at, updated_at, turns) VALUES (?, '', ?, ?, 0)`,
+    `INSERT INTO sessions (key, title, created_at, updated_at, turns, folder)
+     VALUES (?, '', ?, ?, 0, ?)`,
   );
   const insertLike = query(
     db,
-    `INSERT INTO sessions (key, title, created_at, updated_at, turns, model_preset)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (key, title, created_at, updated_at, turns, model_preset, folder)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateTitle = query(db, "UPDATE sessions SET title = ? WHERE id = ?");
   const updatePreset = query(db, "UPDATE sessions SET model_preset = ? WHERE id = ?");
@@ -86,12 +88,15 @@ export function createSessionRows(
     return lastUpdate = Math.max(Math.floor(now()), lastUpdate + 1);
   }
 
-  function toSession([id, key, title, createdAt, updatedAt, turns, modelPreset]: Row): Session {
+  function toSession(
+    [id, key, title, createdAt, updatedAt, turns, modelPreset, folder]: Row,
+  ): Session {
     return {
       id,
       key,
       title,
       ...modelPreset !== null && { modelPreset },
+      ...folder !== null && { folder },
       createdAt,
       updatedAt,
       turns,
@@ -100,12 +105,12 @@ export function createSessionRows(
   }
 
   return {
-    ensure(key) {
+    ensure(key, folder) {
       const found = selectId.get(key);
       if (found) return found[0];
       onMade(key);
       const createdAt = nextUpdate();
-      return insert.insert(key, createdAt, createdAt);
+      return insert.insert(key, createdAt, createdAt, folder ?? null);
     },
     countTurn(id, title) {
       updateTurns.run(nextUpdate(), title, id);
@@ -119,10 +124,11 @@ export function createSessionRows(
     setModelPreset(id, preset) {
       updatePreset.run(preset ?? null, id);
     },
-    insertLike({ modelPreset }, key, { title, turns }) {
+    insertLike({ modelPreset, folder }, key, { title, turns }) {
       onMade(key);
       const createdAt = nextUpdate();
-      return insertLike.insert(key, title, createdAt, createdAt, turns, modelPreset ?? null);
+      const kept = [modelPreset ?? null, folder ?? null];
+      return insertLike.insert(key, title, createdAt, createdAt, turns, ...kept);
     },
     find(key) {
       const row = selectOne.get(key);

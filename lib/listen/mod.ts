@@ -20,10 +20,12 @@
  * - `error_frame.ts`: an error as a WebSocket frame
  * - `error_table.ts`: status and type of each error code
  * - `errors.ts`: an error as an HTTP answer
+ * - `explain_listen.ts`: why a listener can't open
  * - `listen.ts`: listens
  * - `port_log.ts`: log lines of a full port
  * - `refuse_upgrade.ts`: refuses an upgrade on the raw socket
  * - `request_error.ts`: checks a request against a schema
+ * - `tls_identity.ts`: certificate and key of a listener
  *
  * @module
  */

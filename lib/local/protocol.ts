@@ -120,6 +120,10 @@ const CONVERSATIONS = {
     input: AskedPart[];
     /** A preset or `<provider>/<id>` instead of the configured model. */
     model?: string;
+    /** False: what a person would be asked about is refused at once. Default: true. */
+    asks?: boolean;
+    /** Real path of the project that a new session works in. Default: the workspace. */
+    folder?: string;
   }, StoredEvent>,
   /**
    * One message: tells at once what became of it, and ends with its turn. Stopping it cancels the turn;
@@ -129,6 +133,8 @@ const CONVERSATIONS = {
     sessionKey: string;
     input: AskedPart[];
     model?: string;
+    asks?: boolean;
+    folder?: string;
   }, { turnId: string } | { answer: string }>,
   /**
    * What happens in a session, whoever causes it: from the start of the turn that runs or from now on, or
@@ -174,6 +180,8 @@ const SERVICE = {
 export interface ServiceStatus {
   version: string;
   pid: number;
+  /** Absolute path of the configuration that it started with. */
+  configFile: string;
   apiUrl?: string;
   wsUrl?: string;
   model: string;

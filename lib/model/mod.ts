@@ -25,6 +25,7 @@
  * - `provider_spec.ts`: what a provider's section means
  * - `registry.ts`: the models of a configuration
  * - `retry_after.ts`: how long a provider asks to wait
+ * - `try_model.ts`: asks a model for one short answer
  * - `tokens.ts`: estimates the tokens of a message
  *
  * @module

@@ -139,7 +139,8 @@ export const CONDITIONS: Readonly<Record<Condition, (facts: Facts) => boolean>> 
   "secret.outOfScope": ({ action: { target }, policy }) =>
     target.kind === "secret" &&
     policy.secrets.every((scope) =>
-      scope.name !== target.name || !isInScope(scope, target.recipient, policy.workspace)
+      scope.name !== target.name ||
+      !isInScope(scope, target.recipient, policy.ownWorkspace ?? policy.workspace)
     ),
 };
 

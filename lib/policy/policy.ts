@@ -57,6 +57,8 @@ export interface PolicySettings {
   readonly rules: readonly Rule[];
   /** Real path. */
   readonly workspace: string;
+  /** The configured one, where `workspace` is a project: `./deploy` in a secret's scope is a file of it. */
+  readonly ownWorkspace?: string;
   /** Real paths of the service's own configuration, data, keys and run folders and files. */
   readonly ownPaths: readonly string[];
   /** Real paths of the service's own program. */

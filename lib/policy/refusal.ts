@@ -155,11 +155,15 @@ export function refusal(
   context: Pick<ActionContext, "sessionKey" | "automation" | "attended">,
 ): ActionResult {
   const what = describeTarget(action.target);
-  const message = `Refused: ${action.capability} of "${what}" ` +
-    `(rule ${decision.rule}: ${visibleLine(decision.reason)})`;
+  const { capability } = action;
+  const { rule, reason } = decision;
+  const message = `Refused: ${capability} of "${what}" (rule ${rule}: ${visibleLine(reason)})`;
   return {
     status: "refused",
     output: `${message}. ${remedy(action, decision, context)}`,
     error: { code: "refused", message },
+    ...(rule === "nobody" || rule === "unattended") && {
+      remedy: { command: grantCommand(action, context) },
+    },
   };
 }

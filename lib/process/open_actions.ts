@@ -15,7 +15,8 @@ import {
   removeLeftNetworks,
 } from "../executor/network/open_network.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import { type Actions, createActions } from "../gate/gate.ts";
+import type { Actions } from "../gate/gate.ts";
+import { ProjectActions } from "../gate/project_actions.ts";
 import { openMcpServers } from "../mcp_servers/open_mcp_servers.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import { createPackageFetcher } from "../packages/package_fetcher.ts";
@@ -44,6 +45,11 @@ export interface OpenActionsDeps
 /** Opens them; nothing is started yet. */
 export async function openActions({ paths, env, version }: OwnOptions, deps: OpenActionsDeps) {
   const { config, workspace, denoDir, sandboxes, audit, state, ports, served, log } = deps;
+  // Loaded with the first project: most starts work in the workspace.
+  const checkFolder = async (folder: string) => {
+    const { Projects } = await import("../authority/projects.ts");
+    await new Projects(paths).check(folder, workspace);
+  };
   const { scrubber } = deps.known;
   const cacheDir = `${paths.runDir}/child-cache`;
   const executor = createExecutor({ cacheDir, workspace, sandboxes, log });
@@ -79,7 +85,7 @@ export async function openActions({ paths, env, version }: OwnOptions, deps: Ope
     version,
     scrub: (text) => scrubber.text(text),
   });
-  const actions: Actions = createActions({
+  const actions: Actions = new ProjectActions({
     ...shared,
     state,
     approvals: scrubbedApprovals(deps.approvals, scrubber),
@@ -91,9 +97,9 @@ export async function openActions({ paths, env, version }: OwnOptions, deps: Ope
     mcp,
     listeners: network.listeners,
     scrubber,
-  });
+  }, checkFolder);
   const documents = createDocumentReader({ cacheDir, workspace, denoDir, sandboxes, log });
-  return { executor, fetcher, mcp, actions, documents };
+  return { executor, fetcher, mcp, actions, documents, checkFolder };
 }
 
 /** Ports of those addresses that are served. */

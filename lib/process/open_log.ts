@@ -31,7 +31,8 @@ export async function openLog(options: OwnOptions, config: Config): Promise<Home
     known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
   // Before the first line: a warning may repeat what stands in a section.
   learn(config);
-  const output = openLogOutput(config.log.format, options.logTo);
+  const { logFile: file, logTo: stream } = options;
+  const output = openLogOutput(config.log.format, { file, stream });
   const log = createLog(
     { ...config.log, level: options.logLevel ?? config.log.level },
     (line) => output.write(known.scrubber.text(line)),

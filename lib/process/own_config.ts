@@ -6,7 +6,7 @@
  */
 
 import { withoutChannelSections } from "../config/channel_sections.ts";
-import { loadConfig, type Loaded } from "../settings/load.ts";
+import { loadConfig, type Loaded, type LoadInputs } from "../settings/load.ts";
 import { type ChannelSecrets, type NamedSecret, secretsIn } from "../config/redact.ts";
 import { type Config, configSchema } from "../config/schema.ts";
 import { permissionTable } from "../authority/permission_table.ts";
@@ -17,9 +17,9 @@ import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 /** The configuration with what the command line puts over it, at the start and after each edit. */
 export async function loadOwn(
   options: OwnOptions,
-  { keepLastGood }: { keepLastGood?: boolean } = {},
+  { keepLastGood, forStart }: Pick<LoadInputs, "keepLastGood" | "forStart"> = {},
 ): Promise<Loaded> {
-  const loaded = await loadConfig({ ...options, keepLastGood });
+  const loaded = await loadConfig({ ...options, keepLastGood, forStart });
   Object.assign(loaded.config.api, options.apiAddress);
   return loaded;
 }

@@ -56,6 +56,8 @@ export interface OwnOptions {
   logLevel?: "debug" | "info" | "warning" | "error";
   /** Takes log lines instead of standard error, for a terminal that is drawn on. */
   logTo?: LogOutputOptions["stream"];
+  /** The file that standard error of this process goes to, to be kept small. */
+  logFile?: string;
   /** Takes what is odd about the configuration; by default the log does. */
   warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */
@@ -93,7 +95,8 @@ export async function ownHome(
   let output: LogOutput | undefined;
   let launcher: GatewayLauncher | undefined;
   try {
-    const loaded = await loadOwn(options);
+    const forStart = { gateway: options.channels !== undefined };
+    const loaded = await loadOwn(options, { forStart });
     const homeLog = await openLog(options, loaded.config);
     const { log } = homeLog;
     output = homeLog.output;
@@ -252,7 +255,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
   if (api && config.api.mcp) {
     await parts.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
   }
-  const { database, mediaDir, dataDir, socket } = options.paths;
+  const { database, mediaDir, dataDir, socket, configFile } = options.paths;
   return await startAuthority({
     ...parts,
     run: launcher.run,
@@ -261,7 +264,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       version: options.version,
       pid: Deno.pid,
       config: serviceConfig(config),
-      paths: { database, mediaDir, dataDir, socket },
+      paths: { database, mediaDir, dataDir, socket, configFile },
       journalUntouched: isUntouched,
       api,
       stays: channels !== undefined,

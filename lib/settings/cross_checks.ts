@@ -94,6 +94,9 @@ function checkWebsocket({ channels: { websocket }, api }: Config, refuse: Refuse
   for (const { path, message } of websocketProblems(websocket, api)) {
     refuse([...at, ...path], message);
   }
+  if (websocket.socketPath === "" && !/^\[/.test(websocket.host) && !isHost(websocket.host)) {
+    refuse([...at, "host"], `"${websocket.host}" isn't a host name or an IP address`);
+  }
   for (const { path, message } of websocketWarnings(websocket)) warn([...at, ...path], message);
   const block = websocket.trustedProxyAuth;
   if (block === null) return;
@@ -104,9 +107,17 @@ function checkWebsocket({ channels: { websocket }, api }: Config, refuse: Refuse
   for (const { path, message } of trustedProxyWarnings(block)) warn([...inBlock, ...path], message);
 }
 
+/** A name or an address, as a process can be permitted to listen at. */
+function isHost(text: string): boolean {
+  const isName = text.split(".").every((part) => /^\w(?:[\w-]*\w)?$/.test(part));
+  return isName || URL.canParse(`http://[${text}]/`);
+}
+
 function checkApi({ api }: Config, refuse: Refuse): void {
   if (api.host.startsWith("[")) {
     refuse(["api", "host"], `"${api.host}" has to stand without brackets`);
+  } else if (!isHost(api.host)) {
+    refuse(["api", "host"], `"${api.host}" isn't a host name or an IP address`);
   } else if (api.apiKey === "" && !isLoopbackHost(api.host)) {
     refuse(
       ["api", "host"],

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Secret } from "../contract/secrets.ts";
 import { readSecrets } from "../state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 import { canonicalize } from "../config/canonicalize.ts";
@@ -39,6 +40,8 @@ export interface ExamineInputs {
   paths: HomePaths;
   env: Env;
   migrations?: readonly Migration[];
+  /** A secret that is about to be kept: it counts as if it were. */
+  pending?: Secret;
 }
 
 /** A configuration and what is wrong with it. */
@@ -120,9 +123,10 @@ export function examine(inputs: ExamineInputs): Examined {
 }
 
 /** The files are opened with the first reference that there is. */
-function revealFromHome({ paths, env }: ExamineInputs): RevealSecret {
+function revealFromHome({ paths, env, pending }: ExamineInputs): RevealSecret {
   let secrets: ReturnType<typeof readSecrets> | undefined;
   return (name) => {
+    if (name === pending?.name) return pending;
     secrets ??= readSecrets({
       dir: paths.operatorDir,
       keysDir: paths.keysDir,

@@ -4,13 +4,16 @@
  * @module
  */
 
-import { ServiceError } from "../base/errors.ts";
+import { access, constants } from "node:fs/promises";
+import { ServiceError, toErrorData } from "../base/errors.ts";
+import { formatPath, type KeyPath } from "../base/key_path.ts";
+import { checkModelName, chooseModel } from "../model/choose_model.ts";
 import { writeFileAtomic } from "../base/atomic_write.ts";
 import { readConfigText } from "../config/config_file.ts";
-import { examine } from "./examine.ts";
+import { examine, type Examined } from "./examine.ts";
 import type { HomePaths } from "../config/paths.ts";
-import { requirePinnedCases } from "./pinned_cases.ts";
-import { configError, formatProblem } from "../config/problem.ts";
+import { describeFailure, runPinnedCases } from "./pinned_cases.ts";
+import { configError, formatProblem, type Problem } from "../config/problem.ts";
 import { hasLiteralSecret } from "../config/redact.ts";
 import type { Env } from "../config/references.ts";
 import { type Config, configSchema } from "../config/schema.ts";
@@ -23,6 +26,59 @@ export interface LoadInputs {
   lastGood?: boolean;
   /** Keep a copy of what loaded; by default yes. */
   keepLastGood?: boolean;
+  /** A service is to start with it, so what only a start trips over counts too. */
+  forStart?: { gateway: boolean };
+}
+
+/** A configuration, and everything for which it doesn't load. */
+export interface Judged {
+  file: string;
+  /** Undefined where there is no file and the defaults hold. */
+  text: string | undefined;
+  examined: Examined;
+  /** Those of `examined` first; without one it loads. */
+  problems: Problem[];
+}
+
+/** Problems of pinned cases that are named. */
+const MAX_CASES = 20;
+
+/**
+ * Reads the configuration to its end, whatever is wrong: `loadConfig` refuses exactly what has a
+ * problem here. Throws `config_invalid` for a file that can't be read, or is named and not there.
+ */
+export async function judgeConfig(inputs: LoadInputs): Promise<Judged> {
+  const { paths, env, forStart } = inputs;
+  const { file, text } = await readConfig(inputs);
+  const examined = examine({ text, paths, env });
+  const { config } = examined;
+  if (config === undefined || examined.problems.length > 0) {
+    return { file, text, examined, problems: examined.problems };
+  }
+  const problems = forStart === undefined ? [] : await startProblems(config, forStart);
+  // Cases are looked at in the workspace, which is made for them.
+  if (!problems.some(({ path }) => formatPath(path) === "agent.workspace")) {
+    problems.push(...await caseProblems(config, paths));
+  }
+  return { file, text, examined, problems };
+}
+
+async function caseProblems(config: Config, paths: HomePaths): Promise<Problem[]> {
+  try {
+    const run = await runPinnedCases({ config, paths });
+    const broken = (run?.results ?? []).filter(({ passed }) => !passed);
+    const told = broken.slice(0, MAX_CASES).map((each): Problem => ({
+      path: ["gates", "rules"],
+      kind: "conflict",
+      message: `${run!.file}: ${describeFailure(each)}`,
+    }));
+    const more = broken.length - told.length;
+    return more === 0
+      ? told
+      : [...told, { path: [], kind: "conflict", message: `and ${more} more cases` }];
+  } catch (error) {
+    return [{ path: [], kind: "conflict", message: toErrorData(error).message }];
+  }
 }
 
 /** A configuration that may be used. */
@@ -39,20 +95,14 @@ export interface Loaded {
 
 /**
  * Loads the configuration, or the defaults where there is no file, and keeps a copy of what loaded.
- * Throws `config_invalid`, naming every problem, or every case of `policy.test.json` that it breaks.
+ * Throws `config_invalid`, naming every problem that {@linkcode judgeConfig} finds.
  */
 export async function loadConfig(inputs: LoadInputs): Promise<Loaded> {
-  const { paths, env } = inputs;
-  const { file, text } = await readConfig(inputs);
-  const examined = examine({ text, paths, env });
-  if (examined.problems.length > 0 || examined.config === undefined) {
-    throw configError(
-      `Cannot load ${file}`,
-      examined.problems,
-      await lastGoodHint(inputs),
-    );
+  const { paths } = inputs;
+  const { file, text, examined, problems } = await judgeConfig(inputs);
+  if (problems.length > 0 || examined.config === undefined) {
+    throw configError(`Cannot load ${file}`, problems, await lastGoodHint(inputs));
   }
-  await requirePinnedCases(`Cannot load ${file}`, { config: examined.config, paths });
   const warnings = examined.warnings.map(formatProblem);
   if (text !== undefined) {
     const readable = await readableByOthers(file);
@@ -124,4 +174,87 @@ async function keepLastGood(
 async function readableByOthers(file: string): Promise<string | undefined> {
   const mode = (await Deno.stat(file).catch(() => undefined))?.mode ?? 0;
   return (mode & 0o044) === 0 ? undefined : (mode & 0o777).toString(8);
+}
+
+/** What every start, and that of a gateway, refuses to go on with. */
+async function startProblems(
+  config: Config,
+  { gateway }: { gateway: boolean },
+): Promise<Problem[]> {
+  const { websocket } = config.channels;
+  const tls = gateway && websocket.enabled && websocket.sslCertfile !== "";
+  return [
+    ...modelProblems(config),
+    ...await workspaceProblems(config.agent.workspace),
+    ...tls ? await tlsProblems(websocket) : [],
+  ];
+}
+
+function modelProblems(config: Config): Problem[] {
+  const { preset, fallbacks } = config.agent;
+  const main: KeyPath = preset === "" ? ["agent", "model"] : ["agent", "presets", preset, "model"];
+  const checks: [KeyPath, () => void][] = [
+    [main, () => chooseModel(config)],
+    ...fallbacks.map((name, at): [KeyPath, () => void] => [
+      ["agent", "fallbacks", at],
+      () => checkModelName(config, name, `agent.fallbacks.${at}`),
+    ]),
+  ];
+  return checks.flatMap(([path, check]) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      return [problemOf(error, path)];
+    }
+  });
+}
+
+/** A folder that is there, or can be made where its nearest parent is. */
+async function workspaceProblems(workspace: string): Promise<Problem[]> {
+  let path = workspace;
+  const refuse = (reason: string): Problem[] => [{
+    path: ["agent", "workspace"],
+    kind: "conflict",
+    message: `cannot make the folder "${workspace}": ${reason}`,
+  }];
+  for (;;) {
+    try {
+      const { isDirectory } = await Deno.stat(path);
+      if (!isDirectory) return refuse(`"${path}" is a file`);
+      if (path !== workspace) await access(path, constants.W_OK | constants.X_OK);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) return refuse((error as Error).message);
+    }
+    const dangling = await Deno.readLink(path).catch(() => undefined);
+    if (dangling !== undefined) {
+      return refuse(`"${path}" is a link to "${dangling}", which is missing`);
+    }
+    path = path.replace(/[/\\][^/\\]*$/, "") || "/";
+  }
+}
+
+async function tlsProblems(
+  { sslCertfile: cert, sslKeyfile: key }: Config["channels"]["websocket"],
+): Promise<Problem[]> {
+  const { readTlsIdentity } = await import("../listen/tls_identity.ts");
+  const setting = "channels.websocket";
+  try {
+    await readTlsIdentity({ cert, key }, setting);
+    return [];
+  } catch (error) {
+    return [problemOf(error, ["channels", "websocket", "sslCertfile"])];
+  }
+}
+
+/** The error as a problem; its message names the key already, which a problem has beside it. */
+function problemOf(error: unknown, usual: KeyPath): Problem {
+  const { message, param } = toErrorData(error);
+  const named = param !== undefined && message.startsWith(`${param}: `);
+  return {
+    path: param?.startsWith("channels.") ? param.split(".") : usual,
+    kind: "conflict",
+    message: named ? message.slice(param.length + 2) : message,
+  };
 }

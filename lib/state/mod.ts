@@ -22,6 +22,7 @@
  * - `secret_key.ts`: the key that secrets are encrypted with
  * - `secret_store.ts`: the stored secrets
  * - `state_disk.ts`: reads files without following links
+ * - `state_lock.ts`: one change at a time, over all processes
  * - `token_store.ts`: tokens of operators and approvers
  *
  * @module

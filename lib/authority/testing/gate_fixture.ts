@@ -21,7 +21,9 @@ import { Commissions } from "../../approvals/commission/commissions.ts";
 import { findDenoDir } from "../../packages/deno_dir.ts";
 import { createExecutor, type Executor } from "../../executor/executor.ts";
 import { testOnce } from "../../executor/testing/test_once.ts";
-import { type Actions, type ActionsOptions, createActions } from "../../gate/gate.ts";
+import type { Actions, ActionsOptions } from "../../gate/gate.ts";
+import { ProjectActions } from "../../gate/project_actions.ts";
+import { Projects } from "../projects.ts";
 import { KnownSecrets } from "../known_secrets.ts";
 import type { McpServers } from "../../mcp_servers/mcp_servers.ts";
 import { openMcpServers } from "../../mcp_servers/open_mcp_servers.ts";
@@ -79,6 +81,8 @@ export interface GateFixture extends AsyncDisposable {
   commissions: Commissions;
   /** Over real children. */
   mcp: McpServers;
+  /** Folders besides the workspace. */
+  projects: Projects;
   /** Real paths. */
   root: string;
   home: string;
@@ -217,7 +221,20 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     firstWaitMs: 60_000,
     log,
   });
-  const actions: Actions = createActions({
+  const paths = {
+    home,
+    userHome: `${root}/user`,
+    configFile: `${home}/config.json`,
+    projectsFile: `${home}/projects.json`,
+    lastGoodFile: `${home}/config.json.last-good`,
+    dataDir,
+    auditDir,
+    keysDir,
+    runDir: `${home}/run`,
+    socketDir: `${home}/run`,
+  };
+  const projects = new Projects(paths);
+  const actions: Actions = new ProjectActions({
     state,
     secretStore: state.secrets,
     scrubber: known.scrubber,
@@ -243,16 +260,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
         allowUnconfined: options.allowUnconfined ?? false,
       },
     },
-    paths: {
-      home,
-      configFile: `${home}/config.json`,
-      lastGoodFile: `${home}/config.json.last-good`,
-      dataDir,
-      auditDir,
-      keysDir,
-      runDir: `${home}/run`,
-      socketDir: `${home}/run`,
-    },
+    paths,
     workspace,
     audit,
     outbox,
@@ -262,7 +270,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     executor,
     sandbox: options.sandbox,
     testSandbox: testOnce,
-  });
+  }, (folder) => projects.check(folder, workspace));
   return {
     actions,
     audit,
@@ -271,6 +279,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
     operator,
     commissions,
     mcp,
+    projects,
     root,
     home,
     workspace,

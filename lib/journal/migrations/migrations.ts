@@ -7,6 +7,7 @@ import { automations } from "./0005_automations.ts";
 import { deliveries } from "./0006_deliveries.ts";
 import { missedMessages } from "./0007_missed_messages.ts";
 import { crashes } from "./0008_crashes.ts";
+import { folders } from "./0009_folders.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   deliveries,
   missedMessages,
   crashes,
+  folders,
 ];

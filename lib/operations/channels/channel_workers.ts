@@ -122,12 +122,12 @@ export class ChannelWorkers {
     };
   }
 
-  /** Logs an instance in; may wait for a person. */
-  login(source: WorkerSource, force: boolean): Promise<boolean> {
-    return this.#orFault(
-      source.boot.runtimeName,
-      async () => await this.#ask(source, "login", { force }, LOGIN_TIMEOUT_MS) === true,
-    );
+  /** Logs an instance in; may wait for a person. Undefined for one that has no login of its own. */
+  login(source: WorkerSource, force: boolean): Promise<boolean | undefined> {
+    return this.#orFault(source.boot.runtimeName, async () => {
+      const answer = await this.#ask(source, "login", { force }, LOGIN_TIMEOUT_MS);
+      return answer === null ? undefined : answer === true;
+    });
   }
 
   /** Names and pictures of an instance, asked for after its settings changed. */

@@ -16,6 +16,7 @@ function agentWith(journal: Partial<Journal>) {
       mcp: () => Promise.resolve([]),
       scrub: hide,
       operate: () => Promise.reject(new Error("nobody asks")),
+      checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,
       journal: journal as Journal,

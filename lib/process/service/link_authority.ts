@@ -32,8 +32,10 @@ export interface AuthorityLink {
   readonly documents: DocumentReader;
   /** Asks for what only approvers and operators may do; rejects with the authority's ServiceError. */
   readonly operate: Operate;
-  /** The workspace's AGENTS.md, or an empty text. */
-  instructions(): Promise<string>;
+  /** Rejects unless a turn may work in that project. */
+  checkFolder(folder: string): Promise<unknown>;
+  /** AGENTS.md of a project or, without one, of the workspace; or an empty text. */
+  instructions(folder?: string): Promise<string>;
   /** What MCP servers offer; the authority bounds how long that takes. */
   tools(): Promise<readonly OfferedTool[]>;
   /** How MCP servers are; rejects with the authority's ServiceError. */
@@ -54,7 +56,7 @@ export function linkAuthority(
   now: () => number,
 ): AuthorityLink {
   let lastChannel = 0;
-  let cached: { at: number; text: Promise<string> } | undefined;
+  let cached: { at: number; folder?: string; text: Promise<string> } | undefined;
   const operating = limiter(MAX_OPERATING, "answers");
   const asking = limiter(MAX_MCP_REQUESTS, "looks at MCP servers");
   return {
@@ -82,11 +84,14 @@ export function linkAuthority(
     operate:
       ((request: OperationRequest, credential: Credential) =>
         operating(() => peer.call("operate", { request, credential }))) as Operate,
-    instructions() {
-      if (cached === undefined || now() - cached.at > INSTRUCTIONS_AGE_MS) {
-        cached = { at: now(), text: peer.call("instructions", null) };
+    checkFolder: (folder) => peer.call("check_folder", folder),
+    instructions(folder) {
+      const isFresh = cached !== undefined && cached.folder === folder &&
+        now() - cached.at <= INSTRUCTIONS_AGE_MS;
+      if (!isFresh) {
+        cached = { at: now(), folder, text: peer.call("instructions", folder ?? null) };
       }
-      return cached.text;
+      return cached!.text;
     },
     tools: () => peer.call("tools", null),
     mcp: (request) =>

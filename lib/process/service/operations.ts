@@ -28,6 +28,8 @@ export interface OperationDeps {
   documents: DocumentReader;
   /** Asks the authority for what approvers and operators may do. */
   operate: AuthorityLink["operate"];
+  /** Asks the authority whether a turn may work in a project. */
+  checkFolder: AuthorityLink["checkFolder"];
   /** Asks the authority how MCP servers are. */
   mcp: AuthorityLink["mcp"];
   /** Who opens turns, asked for each; by default whoever sits at this machine. */
@@ -58,6 +60,8 @@ const turnParams = z.object({
     z.object({ type: z.literal("file"), name: z.string(), data: z.string() }),
   ])).min(1),
   model: z.string().optional(),
+  asks: z.boolean().optional(),
+  folder: z.string().optional(),
 });
 const pageParams = z.object({
   limit: z.int().min(1).max(1_000),
@@ -180,14 +184,18 @@ function saidIn({ input, actor }: Turn): SaidMessage {
 
 /** Opens the turn of a message, or answers it as a command. */
 async function openTurn(
-  { turns, documents, requester = atThisMachine }: OperationDeps,
+  { turns, journal, checkFolder, documents, requester = atThisMachine }: OperationDeps,
   params: unknown,
   signal: AbortSignal,
 ): Promise<TurnHandle | Answer> {
-  const { sessionKey, input, model } = checkParams(turnParams, params);
+  const { sessionKey, input, model, asks, folder } = checkParams(turnParams, params);
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
   if (answer !== undefined) return answer;
+  if (folder !== undefined) {
+    checkBegan(journal.session(sessionKey), folder);
+    await checkFolder(folder);
+  }
   const parts: InputPart[] = [];
   for (const part of input) {
     parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
@@ -199,6 +207,8 @@ async function openTurn(
     input: parts,
     durable: false,
     model,
+    asks,
+    folder,
   });
 }
 
@@ -215,6 +225,18 @@ async function* eventsOf(handle: TurnHandle, signal: AbortSignal): AsyncGenerato
     signal.removeEventListener("abort", cancel);
     handle.cancel();
   }
+}
+
+/** A session works in the folder that it began in. */
+function checkBegan(session: Session | undefined, folder: string): void {
+  if (session === undefined || session.folder === folder) return;
+  const where = session.folder === undefined ? "the workspace" : `"${session.folder}"`;
+  throw new ServiceError(
+    "conflict",
+    `The session "${session.key}" works in ${where}, not in "${folder}". ` +
+      "Continue it from there, or start another one",
+    { param: "folder" },
+  );
 }
 
 function sessionOperations({ journal, scrub }: Pick<OperationDeps, "journal" | "scrub">) {

@@ -14,6 +14,7 @@ function setUp(script: Script = () => [...says(["ok"]), ended()]) {
     mcp: () => Promise.resolve([]),
     scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
+    checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns,
     documents: fakeDocuments,
     // The operation under test has no business with it.
@@ -95,6 +96,7 @@ Deno.test("rename takes secrets out of a title before it is on record", async ()
     mcp: () => Promise.resolve([]),
     scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
     operate: () => Promise.reject(new Error("nobody asks")),
+    checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns: new FakeTurns(() => []),
     documents: fakeDocuments,
     journal: {
@@ -125,6 +127,7 @@ Deno.test("follow tells a turn that runs from its start, with its message, and g
     operate: () => Promise.reject(new Error("nobody asks")),
     turns: new FakeTurns(() => []),
     documents: fakeDocuments,
+    checkFolder: () => Promise.resolve(),
     journal,
     status: () => {
       throw new Error("not asked here");

@@ -227,6 +227,7 @@ export class Service {
     return {
       version: boot.version,
       pid: boot.pid,
+      configFile: boot.paths.configFile,
       ...this.#addresses,
       guests: this.#guests.size,
       counts: { ...journal.counts(), openStreams: this.#api?.openStreams() ?? 0 },

@@ -428,11 +428,16 @@ const VERSION_7 = `${UP_TO_6[5]}
       '{"senderId":"bob","content":"long","isCut":true,"files":[],"streaming":false}');
   `;
 
+const VERSION_8 = `${VERSION_7}
+  UPDATE turns SET crashes = 0 WHERE id = 'turn-2';
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
   VERSION_7,
-  `${VERSION_7}
-  UPDATE turns SET crashes = 0 WHERE id = 'turn-2';
+  VERSION_8,
+  `${VERSION_8}
+  UPDATE sessions SET folder = '/home/ann/code' WHERE id = 2;
   `,
 ];

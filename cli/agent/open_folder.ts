@@ -1,0 +1,53 @@
+/**
+ * The folder of a conversation that is started now, asked about at this process's terminal.
+ *
+ * @module
+ */
+
+import { Projects } from "../../lib/authority/projects.ts";
+import type { Globals } from "../command.ts";
+import { homePaths } from "../home_paths.ts";
+import type { Output } from "../output.ts";
+import { chooseFolder } from "./choose_folder.ts";
+
+/** See {@linkcode chooseFolder}; `asks` where somebody sits at the terminal. */
+export async function openFolder(
+  globals: Globals,
+  { dir, asks, out }: { dir?: string; asks: boolean; out: Output },
+): Promise<string | undefined> {
+  const paths = homePaths(globals);
+  return await chooseFolder({
+    projects: new Projects(paths),
+    paths,
+    cwd: Deno.cwd(),
+    dir,
+    workspace: () => configuredWorkspace(globals),
+    confirm: asks ? (folder) => confirmFolder(folder, out) : undefined,
+    note: (text) => out.note({ text, style: "dim" }),
+  });
+}
+
+async function confirmFolder(folder: string, out: Output): Promise<boolean> {
+  const [{ confirm, processConfirm }, { wrapText }] = await Promise.all([
+    import("../confirm.ts"),
+    import("../wrap_text.ts"),
+  ]);
+  const text = `The agent can work in ${folder}. It then reads and changes all files there, runs ` +
+    "commands on them in the sandbox, and follows the folder's AGENTS.md. Otherwise it works in " +
+    "its workspace.";
+  for (const line of wrapText(text, Math.max(20, out.columns ?? 80))) out.note(line);
+  return await confirm("Work in this folder?", processConfirm(out));
+}
+
+/** As `agent.workspace` says. */
+export async function configuredWorkspace(globals: Globals): Promise<string> {
+  const { loadConfig } = await import("../../lib/settings/load.ts");
+  const env = (name: string) => Deno.env.get(name);
+  const { config } = await loadConfig({
+    paths: homePaths(globals),
+    env,
+    lastGood: globals.lastGood,
+    keepLastGood: false,
+  });
+  return config.agent.workspace;
+}

@@ -1,0 +1,96 @@
+/**
+ * `service projects`: folders besides the workspace that the agent may work in.
+ *
+ * @module
+ */
+
+import { resolve } from "@std/path";
+import { type Project, Projects } from "../../lib/authority/projects.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { homePaths } from "../home_paths.ts";
+import { jsonLine } from "../output.ts";
+import { printTable } from "../table.ts";
+
+/** What the command reaches outside of itself. */
+export interface ProjectsDeps {
+  projects: Projects;
+  cwd: string;
+  /** By the configuration. */
+  workspace(): Promise<string>;
+}
+
+/** Runs the command. */
+export async function runProjects(
+  { subcommand = "list", args, globals: { json }, out }: Invocation,
+  { projects, cwd, workspace }: ProjectsDeps,
+): Promise<ExitCode> {
+  const [typed = "."] = args;
+  if (subcommand === "list") {
+    const all = await projects.list();
+    if (json) { for (const project of all) await out.stream(jsonLine(project) + "\n"); }
+    else if (all.length === 0) {
+      out.note("No projects yet. Allow one with: service projects allow DIR");
+    } else printTable(out, ["FOLDER", "AGENT"], all.map(row));
+    return EXIT.done;
+  }
+  const path = resolve(cwd, typed);
+  if (subcommand === "allow") {
+    const folder = await realFolder(path);
+    await projects.decide(folder, true, await workspace());
+    if (json) out.json({ folder, allowed: true });
+    else out.line(`Allowed: the agent works in ${folder} when it is started there`);
+    return EXIT.done;
+  }
+  // One that was removed from the disk has only the name that was remembered.
+  const folder = await Deno.realPath(path).catch(() => typed);
+  if (!await projects.forget(folder)) {
+    throw new ServiceError("not_found", `Nothing is remembered of "${folder}"`, { param: "DIR" });
+  }
+  if (json) out.json({ folder, forgotten: true });
+  else out.line(`Forgotten: ${folder}`);
+  return EXIT.done;
+}
+
+function row({ folder, allowed }: Project): string[] {
+  return [folder, allowed ? "allowed" : "declined"];
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    const real = await Deno.realPath(path);
+    if ((await Deno.stat(real)).isDirectory) return real;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  throw new ServiceError("usage", `There is no folder "${path}"`, { param: "DIR" });
+}
+
+const projects: Command = {
+  description:
+    "Folders besides the workspace that the agent may work in. A conversation that is started in " +
+    "an allowed folder, or below it, works there. To the rules it is then the workspace: the agent " +
+    "reads and changes files in it, runs commands on them in the sandbox, and follows its AGENTS.md. " +
+    "A change applies at once, also to a service that runs.",
+  examples: [
+    "service projects",
+    "service projects allow ~/code/site",
+    "service projects forget ~/code/site",
+  ],
+  options: [],
+  subcommands: [
+    { name: "list", summary: "List the folders that you allowed or declined (default)" },
+    { name: "allow", args: "[DIR]", summary: "Let the agent work in DIR (the current folder)" },
+    { name: "forget", args: "[DIR]", summary: "Ask again before the agent works in DIR" },
+  ],
+  async run(invocation) {
+    const { configuredWorkspace } = await import("../agent/open_folder.ts");
+    return await runProjects(invocation, {
+      projects: new Projects(homePaths(invocation.globals)),
+      cwd: Deno.cwd(),
+      workspace: () => configuredWorkspace(invocation.globals),
+    });
+  },
+};
+
+export default projects;

@@ -1,0 +1,63 @@
+/** `service restart`: stops the service and starts it again as it was started. */
+
+import { ServiceError } from "../../lib/base/errors.ts";
+import type { Command } from "../command.ts";
+import type { Keeper } from "../lifecycle/keeper.ts";
+import { gatewayArgs, START_TIMEOUT, startAndTell, timeoutOf } from "./start.ts";
+import { endOf } from "./stop.ts";
+
+const command: Command = {
+  description:
+    "Stops a service that runs in the background, as service stop does, and starts it again " +
+    "with the same arguments. If none runs, it is started. A service that runs in a terminal or under " +
+    "systemd is left alone, and you are told how to restart it.",
+  examples: ["service restart", "service restart --json"],
+  options: [START_TIMEOUT],
+  async run({ options, globals, out }) {
+    const timeoutS = timeoutOf(options);
+    const [{ homePaths }, { findOwner }, { keeperOf }, { stopService }] = await Promise.all([
+      import("../home_paths.ts"),
+      import("../lifecycle/owner.ts"),
+      import("../lifecycle/keeper.ts"),
+      import("../lifecycle/stop.ts"),
+    ]);
+    const paths = homePaths(globals);
+    const owner = await findOwner(paths);
+    if (owner.state === "running" || owner.state === "command") owner.client.close();
+    if (owner.state === "none") {
+      const { last } = owner;
+      out.note("No service runs. Starting it");
+      const isBackground = last?.log !== undefined && globals.config === undefined;
+      const args = isBackground ? last.args : gatewayArgs(globals);
+      const cwd = isBackground ? last.cwd : Deno.cwd();
+      return await startAndTell({ args, cwd, timeoutS }, globals, out);
+    }
+    const keeper = await keeperOf(owner.pid, owner.state === "command" ? undefined : owner.record);
+    if (owner.state !== "command" && owner.record !== undefined && keeper.kind !== "background") {
+      throw new ServiceError("conflict", `${whereItRuns(keeper, owner.pid)}. Nothing was stopped`);
+    }
+    const stopped = await stopService(paths, { force: false }, out);
+    const { args, cwd } = owner.state !== "command" && owner.record !== undefined
+      ? owner.record
+      : { args: gatewayArgs(globals), cwd: Deno.cwd() };
+    if (stopped.wasRunning) out.note(endOf(stopped));
+    return await startAndTell({ args, cwd, timeoutS }, globals, out);
+  },
+};
+
+/** And how it is restarted there. */
+function whereItRuns(keeper: Keeper, pid: number | undefined): string {
+  if (keeper.kind === "systemd") {
+    const scope = keeper.isUser ? "--user " : "";
+    return `The service (pid ${pid}) runs under systemd. ` +
+      `Restart it with: systemctl ${scope}restart ${keeper.unit}`;
+  }
+  const where = keeper.kind === "foreground" && keeper.terminal !== undefined
+    ? ` of ${keeper.terminal}`
+    : "";
+  return `The service (pid ${pid}) runs in the foreground${where}. ` +
+    "Press Ctrl-C there and start it again, or move it to the background with: " +
+    "service stop && service start";
+}
+
+export default command;

@@ -1,0 +1,125 @@
+/**
+ * Starts the service in the background: in a session of its own, with its log in a file of the home.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { IS_BUILT, ROOT } from "../../lib/base/layout.ts";
+import { makePrivateDir } from "../../lib/base/private_dir.ts";
+import type { HomePaths } from "../../lib/config/paths.ts";
+import { lockedFlags } from "../../lib/packages/locked_packages.ts";
+import { EXIT, type ExitCode } from "../command.ts";
+import type { Output } from "../output.ts";
+import { findOwner, type Running } from "./owner.ts";
+import { LOG_FILE } from "./record.ts";
+
+const POLL_MS = 100;
+
+/** How long after its first answer a service may take to write down how it was started. */
+const RECORD_MS = 2_000;
+
+/** What is started. */
+export interface StartAsked {
+  /** Of the command line, such as `["gateway"]`. */
+  args: readonly string[];
+  cwd: string;
+  timeoutS: number;
+}
+
+/**
+ * Starts it and waits until it answers; the exit code of one that ended instead, its last words on
+ * standard error. Throws `invalid_request` for a log that cannot be written, and `request_timeout`.
+ */
+export async function startService(
+  paths: HomePaths,
+  { args, cwd, timeoutS }: StartAsked,
+  out: Output,
+): Promise<Running | ExitCode> {
+  const file = await openLogFile(paths);
+  const from = (await file.stat()).size;
+  file.close();
+  const child = await spawnDetached(paths, args, cwd);
+  const giveUpAt = Date.now() + timeoutS * 1_000;
+  let answersSince: number | undefined;
+  while (true) {
+    const owner = await findOwner(paths);
+    if (owner.state === "running" && owner.pid === child.pid) {
+      answersSince ??= Date.now();
+      if (owner.record !== undefined || Date.now() - answersSince > RECORD_MS) return owner;
+    }
+    if (owner.state === "running" || owner.state === "command") owner.client.close();
+    const code = child.exitCode();
+    if (code !== undefined) {
+      out.note({ text: await tail(paths, from), isData: true });
+      out.note(`The service did not start. Its log: ${paths.logFile}`);
+      return code === EXIT.config ? EXIT.config : EXIT.failed;
+    }
+    if (Date.now() > giveUpAt) {
+      throw new ServiceError(
+        "request_timeout",
+        `The service (pid ${child.pid}) has not started after ${timeoutS} s. ` +
+          "See what it does with: service logs, or end it with: service stop",
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function openLogFile({ home, logFile }: HomePaths): Promise<Deno.FsFile> {
+  try {
+    await Deno.mkdir(home, { recursive: true, mode: 0o700 });
+    await makePrivateDir(logFile.replace(/\/[^/]*$/, ""));
+    const file = await Deno.open(logFile, { append: true, create: true, mode: 0o600 });
+    if (Deno.build.os !== "windows") await Deno.chmod(logFile, 0o600);
+    return file;
+  } catch (cause) {
+    throw new ServiceError(
+      "invalid_request",
+      `Can't write the log ${logFile}: ${(cause as Error).message}. ` +
+        "Make its folder writable, or run the service in the foreground with: service gateway",
+      {},
+      { cause },
+    );
+  }
+}
+
+async function spawnDetached({ logFile }: HomePaths, args: readonly string[], cwd: string) {
+  const { openSync, closeSync } = await import("node:fs");
+  const fd = openSync(logFile, "a");
+  let exitCode: number | undefined;
+  const child = spawn(Deno.execPath(), [...programArgs(), ...args], {
+    cwd,
+    detached: true,
+    env: { ...Deno.env.toObject(), [LOG_FILE]: logFile },
+    stdio: ["ignore", "ignore", fd],
+  });
+  closeSync(fd);
+  child.on("exit", (code) => exitCode = code ?? EXIT.failed);
+  child.on("error", () => exitCode = EXIT.failed);
+  child.unref();
+  return { pid: child.pid, exitCode: () => exitCode };
+}
+
+/** What deno is given to run this program. The binary is the program. */
+function programArgs(): string[] {
+  if (Deno.build.standalone) return [];
+  const flags = IS_BUILT
+    ? [
+      "--no-remote",
+      "--no-npm",
+      "--no-lock",
+      "--config",
+      fileURLToPath(new URL("deno.json", ROOT)),
+    ]
+    : ["--cached-only", ...lockedFlags()];
+  return ["run", "-q", "--no-prompt", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
+}
+
+/** What it wrote to its log since. */
+async function tail({ logFile }: HomePaths, from: number): Promise<string> {
+  const bytes = await Deno.readFile(logFile);
+  return new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 4_096))).trimEnd();
+}
