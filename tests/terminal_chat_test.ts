@@ -115,7 +115,7 @@ for (const gateway of [false, true]) {
       const { home } = all;
       await using _gateway = await maybeGateway(home, gateway);
       const token = (await home.run(["tokens", "issue", "--scopes", "approve"])).stdout.trim();
-      await using terminal = await openTerminal(home, ["agent"], { rows: 50 });
+      await using terminal = await openTerminal(home, ["agent", "-s", "talk"], { rows: 50 });
       await terminal.shows("/help for help");
       const file = `${home.dir}/outside.txt`;
       const write = (content: string) =>
@@ -168,7 +168,7 @@ for (const gateway of [false, true]) {
       await terminal.say("not there");
       await terminal.shows("not there");
       await terminal.shows("Blocked in this session. Unblock it with:");
-      await terminal.shows("service blocks clear cli:default fs.write");
+      await terminal.shows("service blocks clear cli:talk fs.write");
       await terminal.shows(/(The tool said: [^]*){4}/);
       await terminal.press("C-d");
       assertEquals(await terminal.exit(), 0);
@@ -181,7 +181,7 @@ Deno.test({
   async fn() {
     await using all = await world();
     const { home } = all;
-    await using terminal = await openTerminal(home, ["agent"], { columns: 60 });
+    await using terminal = await openTerminal(home, ["agent", "-s", "talk"], { columns: 60 });
     await terminal.shows("/help for help");
     await terminal.say("markdown");
     const screen = await terminal.shows("The end.");
@@ -213,7 +213,9 @@ Deno.test({
   async fn() {
     await using all = await world();
     const { home } = all;
-    await using plain = await openTerminal(home, ["agent"], { env: { NO_COLOR: "1" } });
+    await using plain = await openTerminal(home, ["agent", "-s", "talk"], {
+      env: { NO_COLOR: "1" },
+    });
     await plain.shows("/help for help");
     await plain.say("markdown");
     const screen = await plain.shows("The end.");
@@ -260,7 +262,7 @@ Deno.test({
     // A disk that is full under the history costs no more than the history.
     await Deno.symlink("/dev/full", `${home.dir}/home/history`);
     {
-      await using terminal = await openTerminal(home, ["agent", "--verbose"]);
+      await using terminal = await openTerminal(home, ["agent", "--verbose", "-s", "talk"]);
       await terminal.shows("/help for help");
       await terminal.type("/sta");
       await terminal.press("Tab");
@@ -301,7 +303,10 @@ Deno.test({
       await terminal.say("/exit");
       assertEquals(await terminal.exit(), 0);
     }
-    await using terminal = await openTerminal(home, ["agent"], { columns: 20, rows: 24 });
+    await using terminal = await openTerminal(home, ["agent", "-s", "talk"], {
+      columns: 20,
+      rows: 24,
+    });
     const resumed = await terminal.shows("Earlier in this");
     assertStringIncludes(resumed, "local/swift (preset");
     await terminal.shows("> read @numbers.txt");
