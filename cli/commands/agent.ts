@@ -64,9 +64,13 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
   const options = readOptions(invocation);
   // Before the service is opened: it may be a process further left in the same pipe.
   const input = await gatherMessage(options, deps.sources(out));
-  if (input === undefined) return await startChat(globals, out, options, deps);
   const asks = isAtTerminal(options, out, deps);
+  if (input === undefined) requireTerminal(options, out);
   const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
+  if (input === undefined) {
+    const { agentChat } = await import("../terminal/agent_chat.ts");
+    return await agentChat(globals, { ...options, folder });
+  }
   const onFirst = () => out.note({ text: "Cancelling; Ctrl-C again leaves at once", style: "dim" });
   return await withInterrupts(
     deps.signals,
@@ -182,12 +186,8 @@ function readOptions({ options, args, globals }: Invocation): AgentOptions {
   };
 }
 
-async function startChat(
-  globals: Globals,
-  out: Output,
-  options: AgentOptions,
-  deps: AgentDeps,
-): Promise<ExitCode> {
+/** A chat is held where somebody sees its prompt. */
+function requireTerminal(options: AgentOptions, out: Output): void {
   if (options.json !== false) {
     throw new ServiceError("usage", 'JSON output needs a message: service agent --json "TEXT"', {
       param: "message",
@@ -200,10 +200,6 @@ async function startChat(
       { param: "message" },
     );
   }
-  const asks = isAtTerminal(options, out, deps);
-  const folder = await deps.openFolder(globals, { dir: options.dir, asks, out });
-  const { agentChat } = await import("../terminal/agent_chat.ts");
-  return await agentChat(globals, { ...options, folder });
 }
 
 const agent: Command = {

@@ -6,7 +6,6 @@
 
 import { configureSync, getLogger, type LogRecord, withFilter } from "@logtape/logtape";
 import { LogOutput, type LogOutputOptions } from "./log_output.ts";
-import { rotatedLog } from "./rotated_log.ts";
 
 /** Facts of a log line; never a secret, a body or a header. */
 export type LogFields = Record<string, unknown>;
@@ -47,17 +46,14 @@ export function createLog(options: LogOptions, write: (line: string) => void): L
   };
 }
 
-/**
- * Opens the output of a log, by default on standard error; `file` is what that goes to, where it is to be
- * kept small. Writing to it never throws and never blocks.
- */
+/** Opens the output of a log on standard error. Writing to it never throws and never blocks. */
 export function openLogOutput(
   format: LogOptions["format"],
-  { file, stream = Deno.stderr }: { file?: string; stream?: LogOutputOptions["stream"] } = {},
+  stream: LogOutputOptions["stream"] = Deno.stderr,
 ): LogOutput {
   const toLine = formatterOf(format);
   return new LogOutput({
-    stream: file === undefined ? stream : rotatedLog({ path: file, stream: Deno.stderr }),
+    stream,
     describeDropped: (lines) =>
       toLine({
         timestamp: Date.now(),

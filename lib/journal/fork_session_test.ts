@@ -215,12 +215,13 @@ Deno.test("forkSession() gives the context that the model had at that place, wha
   );
 });
 
-Deno.test("forkSession() of a long session takes a fraction of a second", async () => {
+Deno.test("forkSession() of a long session takes a fraction of the time that its turns took", async () => {
   const journal = openJournal({ path: ":memory:" });
-  for (let n = 0; n < 1_000; n++) await say(journal, `t${n}`);
   const begun = performance.now();
+  for (let n = 0; n < 1_000; n++) await say(journal, `t${n}`);
+  const said = performance.now();
   await fork(journal, 1_000);
-  assert(performance.now() - begun < 1_000);
+  assert(performance.now() - said < said - begun);
   assertEquals(journal.history(journal.session("test:fork")!.id, 0, 3_000).length, 2_000);
   await journal.close();
 });

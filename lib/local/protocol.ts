@@ -133,7 +133,6 @@ const CONVERSATIONS = {
     sessionKey: string;
     input: AskedPart[];
     model?: string;
-    asks?: boolean;
     folder?: string;
   }, { turnId: string } | { answer: string }>,
   /**

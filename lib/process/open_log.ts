@@ -8,6 +8,7 @@ import { KnownSecrets } from "../authority/known_secrets.ts";
 import { plainNames } from "../authority/plain_names.ts";
 import { createLog, type Log, openLogOutput } from "../base/log.ts";
 import type { LogOutput } from "../base/log_output.ts";
+import { rotatedLog } from "../base/rotated_log.ts";
 import type { Config } from "../config/schema.ts";
 import { neverSaid } from "./own_config.ts";
 import type { OwnOptions } from "./own_home.ts";
@@ -31,8 +32,9 @@ export async function openLog(options: OwnOptions, config: Config): Promise<Home
     known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
   // Before the first line: a warning may repeat what stands in a section.
   learn(config);
-  const { logFile: file, logTo: stream } = options;
-  const output = openLogOutput(config.log.format, { file, stream });
+  const { logFile: path, logTo = Deno.stderr } = options;
+  const stream = path === undefined ? logTo : rotatedLog({ path, stream: Deno.stderr });
+  const output = openLogOutput(config.log.format, stream);
   const log = createLog(
     { ...config.log, level: options.logLevel ?? config.log.level },
     (line) => output.write(known.scrubber.text(line)),

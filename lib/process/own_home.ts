@@ -54,10 +54,10 @@ export interface OwnOptions {
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
   logLevel?: "debug" | "info" | "warning" | "error";
-  /** Takes log lines instead of standard error, for a terminal that is drawn on. */
-  logTo?: LogOutputOptions["stream"];
   /** The file that standard error of this process goes to, to be kept small. */
   logFile?: string;
+  /** Takes log lines instead of standard error, for a terminal that is drawn on. */
+  logTo?: LogOutputOptions["stream"];
   /** Takes what is odd about the configuration; by default the log does. */
   warn?: (text: string) => void;
   /** Whether edits of the configuration file are taken up while it runs. */

@@ -110,7 +110,7 @@ function openGatewayLog(
       return Promise.resolve(bytes.length);
     },
   };
-  const output = openLogOutput(config.log.format, level === undefined ? {} : { stream: there });
+  const output = openLogOutput(config.log.format, level === undefined ? undefined : there);
   const writeLine = (line: string) => output.write(scrubber.text(line));
   const flushLog = () => output.flush(LOG_FLUSH_MS);
   const log = createLog({ ...config.log, ...level !== undefined && { level } }, writeLine);

@@ -125,9 +125,9 @@ Deno.test("follow tells a turn that runs from its start, with its message, and g
     mcp: () => Promise.resolve([]),
     scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
+    checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns: new FakeTurns(() => []),
     documents: fakeDocuments,
-    checkFolder: () => Promise.resolve(),
     journal,
     status: () => {
       throw new Error("not asked here");
