@@ -115,7 +115,7 @@ for (const gateway of [false, true]) {
       const { home } = all;
       await using _gateway = await maybeGateway(home, gateway);
       const token = (await home.run(["tokens", "issue", "--scopes", "approve"])).stdout.trim();
-      await using terminal = await openTerminal(home, ["agent"], { rows: 50 });
+      await using terminal = await openTerminal(home, ["agent", "-s", "talk"], { rows: 50 });
       await terminal.shows("/help for help");
       const file = `${home.dir}/outside.txt`;
       const write = (content: string) =>
@@ -168,7 +168,7 @@ for (const gateway of [false, true]) {
       await terminal.say("not there");
       await terminal.shows("not there");
       await terminal.shows("Blocked in this session. Unblock it with:");
-      await terminal.shows("service blocks clear cli:default fs.write");
+      await terminal.shows("service blocks clear cli:talk fs.write");
       await terminal.shows(/(The tool said: [^]*){4}/);
       await terminal.press("C-d");
       assertEquals(await terminal.exit(), 0);
@@ -181,7 +181,7 @@ Deno.test({
   async fn() {
     await using all = await world();
     const { home } = all;
-    await using terminal = await openTerminal(home, ["agent"], { columns: 60 });
+    await using terminal = await openTerminal(home, ["agent", "-s", "talk"], { columns: 60 });
     await terminal.shows("/help for help");
     await terminal.say("markdown");
     const screen = await terminal.shows("The end.");
@@ -213,7 +213,9 @@ Deno.test({
   async fn() {
     await using all = await world();
     const { home } = all;
-    await using plain = await openTerminal(home, ["agent"], { env: { NO_COLOR: "1" } });
+    await using plain = await openTerminal(home, ["agent", "-s", "talk"], {
+      env: { NO_COLOR: "1" },
+    });
     await plain.shows("/help for help");
     await plain.say("markdown");
     const screen = await plain.shows("The end.");
@@ -260,7 +262,7 @@ Deno.test({
     // A disk that is full under the history costs no more than the history.
     await Deno.symlink("/dev/full", `${home.dir}/home/history`);
     {
-      await using terminal = await openTerminal(home, ["agent"]);
+      await using terminal = await openTerminal(home, ["agent", "--verbose", "-s", "talk"]);
       await terminal.shows("/help for help");
       await terminal.type("/sta");
       await terminal.press("Tab");
@@ -283,8 +285,15 @@ Deno.test({
       assertStringIncludes(JSON.stringify(body.messages), "1 2 3");
 
       await terminal.say("cut off");
+      await terminal.type("typed meanwhile");
       await terminal.shows("Half of an");
-      await terminal.shows("error: the answer of local/fake was cut off");
+      const failed = await terminal.shows("error: the answer of local/fake was cut off");
+      // The gateway's log has lines of its own.
+      assertMatch(failed, /^\d{4}-\d\d-\d\dT\S+ warning A turn failed/m);
+      assertMatch(await terminal.bottom(), /^> typed meanwhile\s*$/);
+      await terminal.press("C-u");
+      await terminal.say("/model swift");
+      await terminal.shows("Model from the next turn on");
       await terminal.press("C-r");
       await terminal.type("numb");
       await terminal.shows("history: numb");
@@ -294,8 +303,12 @@ Deno.test({
       await terminal.say("/exit");
       assertEquals(await terminal.exit(), 0);
     }
-    await using terminal = await openTerminal(home, ["agent"], { columns: 20, rows: 24 });
+    await using terminal = await openTerminal(home, ["agent", "-s", "talk"], {
+      columns: 20,
+      rows: 24,
+    });
     const resumed = await terminal.shows("Earlier in this");
+    assertStringIncludes(resumed, "local/swift (preset");
     await terminal.shows("> read @numbers.txt");
     assert(resumed.split("\n").every((line) => line.length <= 20));
   },
@@ -361,5 +374,20 @@ Deno.test({
     await two.shows("Stopped");
     await one.press("C-d");
     assertEquals(await one.exit(), 0);
+
+    // With a token of its own it shows what was said, and answers approvals.
+    const scopes = ["tokens", "issue", "--scopes", "read,chat,approve"];
+    const token = (await home.run(scopes)).stdout.trim();
+    await using three = await openTerminal(home, args, { env: { SERVICE_TOKEN: token }, rows: 50 });
+    await three.shows("Earlier in this session");
+    await three.shows("> slow");
+    const file = `${home.dir}/outside.txt`;
+    await three.say(`call write_file ${JSON.stringify({ path: file, content: "x" })}`);
+    await three.shows("1. Allow once");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await three.press("1");
+    await three.shows("The tool said: ");
+    await two.shows("The tool said: ");
+    assertEquals(await Deno.readTextFile(file), "x");
   },
 });

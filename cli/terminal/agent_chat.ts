@@ -4,8 +4,10 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { OwnedHome } from "../../lib/process/own_home.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { Session } from "../../lib/contract/journal.ts";
 import type { Seen } from "../../lib/local/protocol.ts";
 import { PromptHistory } from "../agent/prompt_history.ts";
 import { lastSessionName, parseSessionName, sessionKey } from "../agent/session_name.ts";
@@ -24,9 +26,9 @@ import { openChat } from "./open_chat.ts";
 
 /** How it is held. */
 export interface AgentChatOptions {
-  /** Undefined: the last one of this folder. */
-  session?: string;
-  /** Project that new sessions work in; undefined: the workspace. */
+  /** Undefined: the newest one of the folder. */
+  session: string | undefined;
+  /** Project of a new session; undefined: the workspace. */
   folder?: string;
   model?: string;
   stream: boolean;
@@ -35,7 +37,6 @@ export interface AgentChatOptions {
 
 /** Talks until the person leaves. */
 export async function agentChat(globals: Globals, options: AgentChatOptions): Promise<ExitCode> {
-  const { model, folder } = options;
   const paths = homePaths(globals);
   const history = await PromptHistory.load(`${paths.home}/history`);
   let isOwner = true;
@@ -56,9 +57,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     // The owner of the home is gone for good when its service is.
     reconnect: async () => isOwner ? undefined : await reconnect(),
   }, {
-    session: options.session ?? "",
     title: `service agent ${VERSION}`,
-    banner: [],
     isStreamed: options.stream,
     verbose: globals.verbose,
     yes: options.yes,
@@ -75,12 +74,19 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
 
   function connected(client: LocalClient, operator?: OwnedHome["operator"]): ConnectedChat {
     const token = Deno.env.get(TOKEN_VARIABLE)?.trim() ?? "";
+    if (options.yes && operator === undefined && token === "") {
+      throw new ServiceError(
+        "invalid_token",
+        `A service runs in this home, so -y needs a token that can approve: set ${TOKEN_VARIABLE}`,
+        { param: "yes" },
+      );
+    }
     const approver: ChatApprover | undefined = operator !== undefined
       ? { ...operator.attachTerminal(() => chat.sessionKey), isOwnTurnsOnly: true }
       : token !== ""
       ? tokenApprover(token, () => client)
       : undefined;
-    return { link: new LocalLink(client, seen, { model, folder }), approver };
+    return { link: new LocalLink(client, seen, options), approver };
   }
 
   const warn = (text: string) =>
@@ -88,11 +94,27 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
   const held = withService(globals, async (first, operator) => {
     isOwner = operator !== undefined;
     client = first;
-    if (options.session === undefined) chat.session = await lastSessionName(first, folder);
-    const [status, { agent }] = await Promise.all([first.call("status", {}), config(globals)]);
-    const code = await chat.run(connected(first, operator), [
-      ["model", model ?? status.model],
-      ["folder", shortPath(folder ?? agent.workspace)],
+    const session = options.session ?? await lastSessionName(first, options.folder);
+    const [{ model }, { agent }, known] = await Promise.all([
+      first.call("status", {}),
+      config(globals),
+      findSession(first, sessionKey(session)),
+    ]);
+    if (known !== undefined && known.folder !== options.folder) {
+      throw new ServiceError(
+        "conflict",
+        `The session "${session}" works in ${known.folder ?? "the workspace"}. ` +
+          "Continue it from there, or start another one",
+        { param: "session" },
+      );
+    }
+    const preset = known?.modelPreset;
+    const used = preset === undefined
+      ? model
+      : `${agent.presets[preset]?.model ?? model} (preset ${preset})`;
+    const code = await chat.run(connected(first, operator), session, [
+      ["model", options.model ?? used],
+      ["folder", shortPath(options.folder ?? agent.workspace)],
     ]);
     if (client !== first) client?.close();
     chat.close();
@@ -105,6 +127,16 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
 async function config(globals: Globals) {
   const { loadConfig } = await import("../../lib/settings/load.ts");
   return (await loadConfig({ ...ownOptions(globals), keepLastGood: false })).config;
+}
+
+async function findSession(client: LocalClient, key: string): Promise<Session | undefined> {
+  try {
+    for await (const item of client.stream("session", { key, limit: 1 })) {
+      if ("session" in item) return item.session;
+    }
+  } catch {
+    // The session is yet to begin.
+  }
 }
 
 function tokenApprover(token: string, client: () => LocalClient): ChatApprover {

@@ -67,9 +67,6 @@ export interface ConnectedChat {
 
 /** How a chat is held. */
 export interface ChatOptions {
-  session: string;
-  /** First lines of the chat. */
-  banner: readonly [name: string, value: string][];
   title: string;
   isRendered: boolean;
   /** Answers are shown as they come. */
@@ -125,7 +122,7 @@ export class TerminalChat {
   readonly #own = new Set<string>();
   /** Turns that nothing more is told of. */
   readonly #over = new Set<string>();
-  #session: string;
+  #session = "";
   #connected: ConnectedChat | undefined;
   #status = STARTING;
   /** What was said before is shown, and nothing is missed any more. */
@@ -147,7 +144,6 @@ export class TerminalChat {
   constructor(deps: ChatDeps, options: ChatOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#session = options.session;
     this.#editor = new Editor(deps.history);
     this.#approvals = new ChatApprovals({
       ...deps,
@@ -171,18 +167,18 @@ export class TerminalChat {
     return this.#left.promise;
   }
 
-  /** Before the chat begins. */
-  set session(name: string) {
-    this.#session = name;
-  }
-
   /** Full key of the session that is talked in. */
   get sessionKey(): string {
     return this.#deps.names.key(this.#session);
   }
 
   /** Talks over a connection until the person leaves. Rejects when it is lost for good. */
-  async run(connected: ConnectedChat, banner = this.#options.banner): Promise<ExitCode> {
+  async run(
+    connected: ConnectedChat,
+    session: string,
+    banner: readonly [name: string, value: string][],
+  ): Promise<ExitCode> {
+    this.#session = session;
     this.#showBanner(banner);
     for (let next: ConnectedChat | undefined = connected; next !== undefined;) {
       this.#begin(next);

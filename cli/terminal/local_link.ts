@@ -16,20 +16,19 @@ const MAX_SESSIONS = 100;
 export class LocalLink implements ChatLink {
   readonly #client: LocalClient;
   readonly #seen: Map<string, Seen>;
-  readonly #turns: { model?: string; folder?: string };
+  readonly #options: { model?: string; folder?: string };
+  /** Sessions that there were when they were looked at: they stay in the folder that they began in. */
+  readonly #begun = new Set<string>();
 
-  /**
-   * `seen`: what connections before this one have read, for one that goes on. `turns`: the model that
-   * answers, and the project that new sessions work in.
-   */
+  /** `seen`: what connections before this one have read, for one that goes on. */
   constructor(
     client: LocalClient,
     seen: Map<string, Seen>,
-    turns: { model?: string; folder?: string } = {},
+    options: { model?: string; folder?: string },
   ) {
     this.#client = client;
     this.#seen = seen;
-    this.#turns = turns;
+    this.#options = options;
   }
 
   get ended(): Promise<unknown> {
@@ -54,7 +53,9 @@ export class LocalLink implements ChatLink {
   }
 
   async say(sessionKey: string, input: AskedPart[], stop: AbortSignal): Promise<Outcome> {
-    const params = { sessionKey, input, ...this.#turns };
+    const { model, folder } = this.#options;
+    const isBegun = this.#begun.has(sessionKey);
+    const params = { sessionKey, input, model, folder: isBegun ? undefined : folder };
     const told = this.#client.stream("say", params, { stop })[Symbol.asyncIterator]();
     const first = await told.next();
     if (first.done) throw new ServiceError("turn_cancelled", "The message was not sent");
@@ -67,6 +68,7 @@ export class LocalLink implements ChatLink {
     const messages: PastMessage[] = [];
     try {
       for await (const item of this.#client.stream("session", { key, limit })) {
+        this.#begun.add(key);
         if ("message" in item) messages.push(...pastMessage(item.message));
       }
     } catch (error) {

@@ -36,15 +36,15 @@ export async function wireChat(
       reconnect: () => Promise.resolve(undefined),
       failure: () => link.failure,
     }, {
-      session: chatId,
       title: `service chat ${VERSION}`,
-      banner: [["server", new URL(deps.url).host]],
       isStreamed,
       verbose: globals.verbose,
       yes: false,
     });
     setStatus = (text) => opened.chat.setStatus(text);
-    return await opened.chat.run({ link, approver: link.approver });
+    return await opened.chat.run({ link, approver: link.approver }, chatId, [
+      ["server", new URL(deps.url).host],
+    ]);
   } finally {
     link.close();
   }
