@@ -3,17 +3,22 @@ import { COMMANDS } from "../cli/commands.ts";
 import { scopesOf } from "../lib/http/web/web_route.ts";
 import { inertRoutes } from "../lib/http/web/openapi/inert_routes.ts";
 import { webOpenApiDocument } from "../lib/http/web/openapi/document.ts";
-import { findOperation, OPERATIONS } from "../lib/operations/operations.ts";
+import {
+  findGatewayOperation,
+  findOperation,
+  GATEWAY_OPERATIONS,
+  OPERATIONS,
+} from "../lib/operations/operations.ts";
 import { openOperatorState } from "../lib/state/operator_state.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
 
-const names = Object.keys(OPERATIONS);
+const names = [...Object.keys(OPERATIONS), ...Object.keys(GATEWAY_OPERATIONS)];
 
 Deno.test("each operation is one route, one entry of OpenAPI and one command that exists", async () => {
   const routes = inertRoutes();
   const { paths } = webOpenApiDocument({ routes, version: "1.2.3" });
   for (const name of names) {
-    const { route, scope, summary, command } = findOperation(name)!;
+    const { route, scope, summary, command } = (findOperation(name) ?? findGatewayOperation(name))!;
     if (route !== undefined && scope !== "gateway") {
       const { method, path } = route;
       const mounted = routes.filter((each) => each.method === method && each.path === path);
@@ -69,6 +74,14 @@ Deno.test("a command prints what the route of its operation answers", async () =
   assertEquals([latches.length, await printed(home, ["blocks", "list"])], [1, latches]);
   const { approvals } = await get("approvals");
   assertEquals(await printed(home, ["approvals", "list"], env), approvals);
+  const every = ["automations", "create", "-m", "News?", "--every", "1h"];
+  const [made] = await printed(home, every) as { id: string }[];
+  assertEquals(await get(`automations/${made!.id}`), made);
+  assertEquals(
+    await printed(home, ["automations", "list"]),
+    (await get("automations")).automations,
+  );
+  assertEquals(await printed(home, ["automations", "show", made!.id]), [made]);
   const [cleared] = await printed(home, ["blocks", "clear", "a", "exec"]);
   assertEquals(cleared, { session: "cli:a", capability: "exec", cleared: true });
   assertEquals((await get("latches")).latches, []);

@@ -5,16 +5,19 @@
  * @module
  */
 
-import type { Finding } from "../../lib/contract/finding.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { CommissionReport } from "../../lib/automation/commission_report.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import type { ConfirmDeps } from "../confirm.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
+
+type Report = OperationResult<"automations.commission">;
+type Finding = Report["finding"];
 
 /** What the subcommands reach outside of themselves. */
 export interface CommissionDeps {
@@ -34,33 +37,34 @@ export async function runCommission(
   const { subcommand, args, globals, out } = invocation;
   const token = await approverToken(deps.token(out), "operate");
   return await deps.withService(globals, async (client) => {
-    const id = await automationId(client, args[0]!);
+    const ask = operateWith(client, token);
+    const id = await automationId(ask, args[0]!);
     if (subcommand === "commission") {
       if (!globals.json) out.note("Dry run: actions are only recorded …");
-      const report = await client.call("automation_commission", { id, token });
+      const report = await ask({ op: "automations.commission", id });
       if (globals.json) out.json(report);
       else printReport(out, report);
       return report.finding.outcome === "done" ? EXIT.done : EXIT.failed;
     }
-    const { finding, isCurrent } = await client.call("automation_finding", { id, token });
+    const { finding, current } = await ask({ op: "automations.finding", id });
     if (subcommand === "finding") {
-      if (globals.json) out.json({ finding, isCurrent });
+      if (globals.json) out.json({ finding, current });
       else {
         printFinding((...spans) => out.line(...spans), finding);
-        if (!isCurrent) out.note(CHANGED);
+        if (!current) out.note(CHANGED);
       }
       return EXIT.done;
     }
-    if (!isCurrent) throw new ServiceError("conflict", CHANGED);
+    if (!current) throw new ServiceError("conflict", CHANGED);
     const digest = await saidDigest(finding, invocation, deps);
     if (digest === undefined) {
       out.note("Nothing was granted");
       return EXIT.failed;
     }
-    const { grants } = await client.call("automation_grant", { id, token, digest });
-    if (globals.json) out.json({ automationId: id, digest, grants });
+    const granted = await ask({ op: "automations.grant", id, digest });
+    if (globals.json) out.json(granted);
     else {
-      for (const grant of grants) {
+      for (const grant of granted.grants) {
         out.line(`${grant.id}  ${grant.capability}  ${visibleLine(grant.target)}`);
       }
       out.note(
@@ -105,14 +109,14 @@ async function saidDigest(
   return digest;
 }
 
-function printReport(out: Output, report: CommissionReport): void {
-  const { finding, text, error, inputTokens, outputTokens } = report;
+function printReport(out: Output, report: Report): void {
+  const { finding, text, error, usage } = report;
   if (text !== "") out.line({ text, isData: true });
   if (error !== undefined) out.note(`The dry run failed: ${visibleLine(error)}`);
   printFinding((...spans) => out.note(...spans), finding);
-  out.note(`Tokens: ${inputTokens} in, ${outputTokens} out`);
+  out.note(`Tokens: ${usage.input_tokens} in, ${usage.output_tokens} out`);
   if (finding.outcome === "done" && finding.grants.length > 0) {
-    out.note(`Grant this with: service automations grant ${finding.automationId}`);
+    out.note(`Grant this with: service automations grant ${finding.automation_id}`);
   }
 }
 
@@ -121,8 +125,8 @@ const STYLES = { allow: "green", grant: "yellow", deny: "red" } as const;
 
 /** What a rehearsal has shown. Everything in it was chosen by a model, so nothing of it stays hidden. */
 function printFinding(line: Output["line"], finding: Finding): void {
-  const { id, outcome, by, finishedAt, actions, left, grants, digest } = finding;
-  line(`${id}, ${outcome}, by ${visibleLine(by)}, ${new Date(finishedAt).toISOString()}`);
+  const { id, outcome, by, finished_at: finishedAt, actions, left, grants, digest } = finding;
+  line(`${id}, ${outcome}, by ${visibleLine(by)}, ${new Date(finishedAt * 1_000).toISOString()}`);
   for (const { effect, capability, target, reason, count } of actions) {
     const times = count === 1 ? "" : ` (${count} times)`;
     line(

@@ -1,20 +1,22 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Finding } from "../../lib/contract/finding.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { FakeClient } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { runCommission } from "./commission.ts";
 
+type Finding = OperationResult<"automations.finding">["finding"];
+
 const FINDING: Finding = {
   id: "com_1",
-  automationId: "aut_a",
-  automationDigest: "d".repeat(64),
+  automation_id: "aut_a",
+  automation_digest: "d".repeat(64),
   digest: "12345678".repeat(8),
   outcome: "done",
   by: "token:tok_1",
-  startedAt: 0,
-  finishedAt: 1_000,
+  started_at: 0,
+  finished_at: 1,
   actions: [
     {
       tool: "read_file",
@@ -41,15 +43,20 @@ function setUp(
   const { out, stdout, stderr } = memoryOutput();
   const finding = { ...FINDING, outcome };
   const client = new FakeClient({
-    automation_commission: () => (
-      { finding, text: "Would do it.", turnId: "t", inputTokens: 7, outputTokens: 3 }
-    ),
-    automation_finding: () => ({ finding, isCurrent }),
-    automation_grant() {
-      const [{ capability, target }] = FINDING.grants as [Finding["grants"][0]];
-      const grant = { id: "gr_1", subject: "automation:aut_a", capability, target };
-      return { finding, grants: [{ ...grant, createdAt: 0, note: "" }] };
-    },
+    ...operations({
+      "automations.commission": () => ({
+        finding,
+        text: "Would do it.",
+        turn_id: "t",
+        usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
+      }),
+      "automations.finding": () => ({ finding, current: isCurrent }),
+      "automations.grant": ({ digest }: { digest: string }) => ({
+        finding_id: finding.id,
+        digest,
+        grants: FINDING.grants.map((each) => ({ ...each, id: "gr_1" })),
+      }),
+    }),
   });
   const run = (subcommand: string, options: Invocation["options"] = {}, json = false) =>
     runCommission({
@@ -70,7 +77,9 @@ function setUp(
       }),
       withService: (_, use) => use(client),
     });
-  const granted = () => client.seen.filter(({ op }) => op === "automation_grant");
+  const granted = () =>
+    client.seen.map(({ params }) => params as { token: string; request: { op: string } })
+      .filter(({ request }) => request.op === "automations.grant");
   return { run, stdout, stderr, granted, client };
 }
 
@@ -86,9 +95,10 @@ Deno.test("commission prints what the model said and what it would need, nothing
 Deno.test("grant takes the digest of what was seen, and grants nothing else", async () => {
   const typed = setUp({ lines: ["12345678"] });
   assertEquals(await typed.run("grant"), EXIT.done);
-  assertEquals(typed.granted().map(({ params }) => params), [
-    { id: "aut_a", token: "sat_env", digest: FINDING.digest },
-  ]);
+  assertEquals(typed.granted(), [{
+    token: "sat_env",
+    request: { op: "automations.grant", id: "aut_a", digest: FINDING.digest } as { op: string },
+  }]);
   assertStringIncludes(typed.stderr.text, "digest: 12345678 ");
   const given = setUp();
   assertEquals(await given.run("grant", { digest: "12345678" }, true), EXIT.done);

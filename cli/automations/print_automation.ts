@@ -6,7 +6,7 @@
  */
 
 import type { Schedule } from "../../lib/contract/automation.ts";
-import type { AutomationView, RunView } from "../../lib/automation/automation_view.ts";
+import type { AutomationRow, RunRow } from "./find_automation.ts";
 import type { Output } from "../output.ts";
 import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
@@ -21,8 +21,8 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [1, "s"],
 ];
 
-/** `YYYY-MM-DD HH:MM <zone>` of an instant, milliseconds since 1970, in a zone. */
-function localTime(ms: number, timeZone: string): string {
+/** `YYYY-MM-DD HH:MM <zone>` of an instant, seconds since 1970, in a zone. */
+function localTime(seconds: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat("en-GB", {
     timeZone,
     year: "numeric",
@@ -32,7 +32,7 @@ function localTime(ms: number, timeZone: string): string {
     minute: "2-digit",
     hourCycle: "h23",
     timeZoneName: "short",
-  }).formatToParts(ms);
+  }).formatToParts(seconds * 1_000);
   const of = (type: string) => parts.find((part) => part.type === type)?.value ?? "";
   return `${of("year")}-${of("month")}-${of("day")} ${of("hour")}:${of("minute")} ${
     of("timeZoneName")
@@ -40,13 +40,13 @@ function localTime(ms: number, timeZone: string): string {
 }
 
 /** A time in a table. */
-function listedTime(out: Output, ms: number, timeZone: string): string {
-  return out.isTerminal ? relativeTime(ms, Date.now()) : localTime(ms, timeZone);
+function listedTime(out: Output, seconds: number, timeZone: string): string {
+  return out.isTerminal ? relativeTime(seconds * 1_000, Date.now()) : localTime(seconds, timeZone);
 }
 
 /** When an automation is due, in few words. */
 function scheduleText({ at, every, cron, timeZone }: Schedule, localZone: string): string {
-  if (at !== undefined) return `at ${localTime(Date.parse(at), localZone)}`;
+  if (at !== undefined) return `at ${localTime(Date.parse(at) / 1_000, localZone)}`;
   if (cron !== undefined) return `${cron} (${timeZone})`;
   const [unit, name] = UNITS.find(([unit]) => every! % unit === 0)!;
   return `every ${every! / unit}${name}`;
@@ -55,7 +55,7 @@ function scheduleText({ at, every, cron, timeZone }: Schedule, localZone: string
 /** A table of them. */
 export function printAutomations(
   out: Output,
-  views: readonly AutomationView[],
+  views: readonly AutomationRow[],
   timeZone: string,
 ): void {
   printTable(
@@ -63,19 +63,19 @@ export function printAutomations(
     ["ID", "SCHEDULE", "NEXT", "LAST RUN", "NAME"],
     views.map((view) => [
       view.id,
-      scheduleText(view.spec.schedule, timeZone),
-      view.spec.enabled && view.nextAt !== undefined
-        ? listedTime(out, view.nextAt, timeZone)
+      scheduleText(view.automation.schedule, timeZone),
+      view.automation.enabled && view.next_at !== undefined
+        ? listedTime(out, view.next_at, timeZone)
         : nextText(view, timeZone),
-      view.lastRun === undefined ? "none" : view.lastRun.state,
-      view.spec.name,
+      view.last_run === undefined ? "none" : view.last_run.state,
+      view.automation.name,
     ]),
   );
 }
 
 /** Every detail of one. */
-export function printAutomation(out: Output, view: AutomationView, timeZone: string): void {
-  const { id, spec, missed, overlapped, lastRun } = view;
+export function printAutomation(out: Output, view: AutomationRow, timeZone: string): void {
+  const { id, automation: spec, missed, overlapped, last_run: lastRun } = view;
   printParagraph(out, { text: id, style: "bold" }, `  ${spec.name}`);
   const rows: [string, string][] = [
     ["Schedule", scheduleText(spec.schedule, timeZone)],
@@ -103,16 +103,16 @@ export function printAutomation(out: Output, view: AutomationView, timeZone: str
 }
 
 /** Its warnings, on standard error. */
-export function printWarnings(out: Output, { warnings }: AutomationView): void {
+export function printWarnings(out: Output, { warnings }: AutomationRow): void {
   for (const warning of warnings) out.note(`warning: ${warning}`);
 }
 
 /** A table of runs. */
-export function printRuns(out: Output, runs: readonly RunView[], timeZone: string): void {
+export function printRuns(out: Output, runs: readonly RunRow[], timeZone: string): void {
   printTable(
     out,
     ["RUN", "SLOT", "STATE", "ATTEMPTS", "ENDED", "RESULT"],
-    runs.map(({ id, slotAt, state, attempts, endedAt, answer, error }) => [
+    runs.map(({ id, slot_at: slotAt, state, attempts, ended_at: endedAt, answer, error }) => [
       `${id}`,
       slotAt === undefined ? "asked for" : listedTime(out, slotAt, timeZone),
       state,
@@ -124,17 +124,17 @@ export function printRuns(out: Output, runs: readonly RunView[], timeZone: strin
 }
 
 /** When it is due next: a time of that zone, `never`, or `off`. */
-export function nextText({ spec, nextAt }: AutomationView, timeZone: string): string {
-  if (!spec.enabled) return "off";
+export function nextText({ automation, next_at: nextAt }: AutomationRow, timeZone: string): string {
+  if (!automation.enabled) return "off";
   return nextAt === undefined ? "never" : localTime(nextAt, timeZone);
 }
 
-function deliveryText(delivery: AutomationView["spec"]["delivery"]): string {
+function deliveryText(delivery: AutomationRow["automation"]["delivery"]): string {
   if (delivery === undefined) return "none; answers stay in the history";
   return `${delivery.when}, to ${delivery.channel}:${delivery.chatId}`;
 }
 
-function runText(run: RunView, timeZone: string): string {
-  const at = localTime(run.endedAt ?? run.slotAt ?? run.claimedAt, timeZone);
+function runText(run: RunRow, timeZone: string): string {
+  const at = localTime(run.ended_at ?? run.slot_at ?? run.claimed_at, timeZone);
   return `${run.state}, ${at}${run.error === undefined ? "" : `: ${run.error}`}`;
 }

@@ -258,8 +258,8 @@ Deno.test("runAgent() as a guest approves with --yes and an approver's token alo
   const { turn, operate, asked } = waitingTurn();
   const tokens: string[] = [];
   const script = {
-    operate({ token, request }: { token: string; request: { op: string } }) {
-      tokens.push(token);
+    operate({ token, request }: { token?: string; request: { op: string } }) {
+      tokens.push(token!);
       return operate(request as OperationRequest);
     },
   };

@@ -39,7 +39,7 @@ function setUp(
   const client = new FakeClient({
     operate({ token, request: asked }) {
       const request = asked as OperationRequest;
-      seen.push({ token, request });
+      seen.push({ token: token!, request });
       let answer: OperationResult = { id: VIEW.id, outcome: "approved" };
       if (request.op === "approvals.list") answer = { approvals: lists?.shift() ?? [VIEW] };
       if (request.op === "approvals.get") answer = { ...VIEW, id: request.id, session };

@@ -4,12 +4,14 @@
  * @module
  */
 
-import type { RunView } from "../../lib/automation/automation_view.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Params, Result } from "../../lib/local/protocol.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
-import { allAutomations, automationId } from "../automations/find_automation.ts";
+import {
+  allAutomations,
+  automationId,
+  type AutomationRow,
+} from "../automations/find_automation.ts";
 import {
   nextText,
   printAutomation,
@@ -21,6 +23,7 @@ import { type FieldSources, readFields } from "../automations/read_fields.ts";
 import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
+import { type Ask, operateWith } from "../operator/operate_with.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -54,32 +57,31 @@ export async function runAutomations(
     }
   }
   return await deps.withService(globals, async (client) => {
-    if (subcommand === "list") return await list(client, invocation, deps);
+    const ask = operateWith(client);
+    if (subcommand === "list") return await list(ask, invocation, deps);
     if (subcommand === "create") {
-      const view = await client.call("automation_create", { automation: fields });
+      const view = await ask({ ...fields, op: "automations.create" });
       return shown(view, view.id);
     }
-    const id = await automationId(client, args[0]!);
+    const id = await automationId(ask, args[0]!);
     switch (subcommand) {
       case "show": {
-        const view = await client.call("automation", { id });
+        const view = await ask({ op: "automations.get", id });
         if (globals.json) out.json(view);
         else printAutomation(out, view, deps.timeZone);
         return EXIT.done;
       }
       case "update":
-        return shown(await client.call("automation_update", { id, change: fields }), id);
+        return shown(await ask({ ...fields, op: "automations.update", id }), id);
       case "enable":
-      case "disable": {
-        const enabled = subcommand === "enable";
-        return shown(await client.call("automation_enable", { id, enabled }), id);
-      }
+      case "disable":
+        return shown(await ask({ op: `automations.${subcommand}`, id }), id);
       case "run":
-        return await run(client, invocation, { id, requestId });
+        return await run(ask, invocation, { id, request_id: requestId });
       case "history":
-        return await history(client, invocation, deps, { id, before, limit });
+        return await history(ask, invocation, deps, { id, before, limit });
       default: {
-        const answer = await client.call("automation_delete", { id });
+        const answer = await ask({ op: "automations.delete", id });
         if (globals.json) out.json(answer);
         else out.note(`Deleted ${id}; its messages stay in the session automation:${id}`);
         return EXIT.done;
@@ -87,7 +89,7 @@ export async function runAutomations(
     }
   });
 
-  function shown(view: Result<"automation">, id: string): ExitCode {
+  function shown(view: AutomationRow, id: string): ExitCode {
     if (globals.json) {
       out.json(view);
       return EXIT.done;
@@ -100,15 +102,15 @@ export async function runAutomations(
 }
 
 async function list(
-  client: LocalClient,
+  ask: Ask,
   { globals, out }: Invocation,
   { timeZone }: AutomationsDeps,
 ): Promise<ExitCode> {
   if (globals.json) {
-    for await (const view of allAutomations(client)) await out.stream(jsonLine(view) + "\n");
+    for await (const view of allAutomations(ask)) await out.stream(jsonLine(view) + "\n");
     return EXIT.done;
   }
-  const views = await Array.fromAsync(allAutomations(client));
+  const views = await Array.fromAsync(allAutomations(ask));
   if (views.length === 0) {
     out.note("No automations yet. Create one with: service automations create");
   } else printAutomations(out, views, timeZone);
@@ -116,36 +118,36 @@ async function list(
 }
 
 async function run(
-  client: LocalClient,
+  ask: Ask,
   { globals, out }: Invocation,
-  params: Params<"automation_run">,
+  params: { id: string; request_id?: string },
 ): Promise<ExitCode> {
   const { id } = params;
-  const run = await client.call("automation_run", params);
+  const run = await ask({ op: "automations.run", ...params });
   if (globals.json) {
     out.json(run);
     return EXIT.done;
   }
   out.note(`Run ${run.id} is ${run.state}: service automations history ${id}`);
-  printWarnings(out, await client.call("automation", { id }));
+  printWarnings(out, await ask({ op: "automations.get", id }));
   return EXIT.done;
 }
 
 async function history(
-  client: LocalClient,
+  ask: Ask,
   { globals, out }: Invocation,
   { timeZone }: AutomationsDeps,
-  params: Params<"automation_history">,
+  params: { id: string; before?: number; limit: number },
 ): Promise<ExitCode> {
-  const runs: RunView[] = await Array.fromAsync(client.stream("automation_history", params));
+  const { runs, before } = await ask({ op: "automations.history", ...params });
   if (globals.json) {
     for (const run of runs) await out.stream(jsonLine(run) + "\n");
     return EXIT.done;
   }
   if (runs.length === 0) out.note("No runs yet");
   else printRuns(out, runs, timeZone);
-  if (runs.length === params.limit) {
-    out.note(`Earlier ones: service automations history ${params.id} --before ${runs.at(-1)!.id}`);
+  if (before !== undefined) {
+    out.note(`Earlier ones: service automations history ${params.id} --before ${before}`);
   }
   return EXIT.done;
 }

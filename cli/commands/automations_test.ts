@@ -1,17 +1,17 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { AutomationView, RunView } from "../../lib/automation/automation_view.ts";
+import type { AutomationRow, RunRow } from "../automations/find_automation.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { FakeClient, type Script } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { runAutomations } from "./automations.ts";
 
-const NEXT = Date.parse("2026-03-01T08:30:00Z");
+const NEXT = Date.parse("2026-03-01T08:30:00Z") / 1_000;
 
-function view(id: string, change: Partial<AutomationView> = {}): AutomationView {
+function view(id: string, change: Partial<AutomationRow> = {}): AutomationRow {
   return {
     id,
-    spec: {
+    automation: {
       name: `About ${id}`,
       message: "What is new?",
       schedule: { every: 5_400 },
@@ -24,8 +24,8 @@ function view(id: string, change: Partial<AutomationView> = {}): AutomationView 
     },
     digest: "d",
     revision: 1,
-    createdAt: 0,
-    nextAt: NEXT,
+    created_at: 0,
+    next_at: NEXT,
     missed: 1,
     overlapped: 2,
     warnings: [],
@@ -33,15 +33,15 @@ function view(id: string, change: Partial<AutomationView> = {}): AutomationView 
   };
 }
 
-function runOf(id: number, change: Partial<RunView> = {}): RunView {
+function runOf(id: number, change: Partial<RunRow> = {}): RunRow {
   return {
     id,
-    automationId: "aut_a",
-    slotAt: NEXT,
-    claimedAt: NEXT,
+    automation_id: "aut_a",
+    slot_at: NEXT,
+    claimed_at: NEXT,
     state: "done",
     attempts: 1,
-    endedAt: NEXT + 60_000,
+    ended_at: NEXT + 60,
     answer: "Rain.\nAnd wind.",
     ...change,
   };
@@ -50,27 +50,35 @@ function runOf(id: number, change: Partial<RunView> = {}): RunView {
 function setUp(
   invocation: Partial<Pick<Invocation, "subcommand" | "args" | "options">>,
   { script = {}, json = false, files = {}, answer }: {
-    script?: Script;
+    script?: Parameters<typeof operations>[0];
     json?: boolean;
     files?: Record<string, string>;
     answer?: string;
   } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const client = new FakeClient({
-    automations: ({ after }) => after === "" ? [view("aut_a"), view("aut_b")] : [],
-    automation: ({ id }) => view(id, { warnings: ["No gateway is running"] }),
-    automation_create: () => view("aut_new"),
-    automation_update: ({ id }) => view(id),
-    automation_enable: ({ id }) => view(id),
-    automation_delete: ({ id }) => ({ id, deleted: true }),
-    automation_run: () => runOf(3, { state: "waiting" }),
-    automation_history: () => [
-      runOf(2),
-      runOf(1, { slotAt: undefined, state: "failed", answer: undefined, error: "no answer" }),
-    ],
+  const one = ({ id }: { id: string }) => view(id);
+  const client = new FakeClient(operations({
+    "automations.list": () => ({ automations: [view("aut_a"), view("aut_b")] }),
+    "automations.get": ({ id }: { id: string }) =>
+      view(id, { warnings: ["No gateway is running"] }),
+    "automations.create": () => view("aut_new"),
+    "automations.update": one,
+    "automations.enable": one,
+    "automations.disable": one,
+    "automations.delete": ({ id }: { id: string }) => ({ id, deleted: true }),
+    "automations.run": () => runOf(3, { state: "waiting" }),
+    "automations.history": () => ({
+      runs: [
+        runOf(2),
+        runOf(1, { slot_at: undefined, state: "failed", answer: undefined, error: "no answer" }),
+      ],
+      before: 1,
+    }),
     ...script,
-  });
+  }));
+  /** What was asked, in its order. */
+  const asked = () => client.seen.map(({ params }) => (params as { request: unknown }).request);
   let opened = 0;
   const run = () =>
     runAutomations({
@@ -88,7 +96,7 @@ function setUp(
         return use(client);
       },
     });
-  return { run, stdout, stderr, client, opened: () => opened };
+  return { run, stdout, stderr, client, asked, opened: () => opened };
 }
 
 Deno.test("runAutomations() lists with times of this machine's zone", async () => {
@@ -114,8 +122,14 @@ Deno.test("runAutomations() reads every page of a list", async () => {
   const { run, stdout, client } = setUp({}, {
     json: true,
     script: {
-      automations: ({ after = "", limit }) =>
-        ids.filter((id) => id > after).slice(0, limit).map((id) => view(id)),
+      "automations.list": ({ after = "", limit }: { after?: string; limit: number }) => {
+        const left = ids.filter((id) => id > after);
+        const page = left.slice(0, limit);
+        return {
+          automations: page.map((id) => view(id)),
+          ...left.length > limit && { after: page.at(-1) },
+        };
+      },
     },
   });
   await run();
@@ -173,34 +187,38 @@ Deno.test("runAutomations() creates from options", async () => {
     }],
   ];
   for (const [options, automation] of cases) {
-    const { run, stdout, stderr, client } = setUp({ subcommand: "create", options });
+    const { run, stdout, stderr, asked } = setUp({ subcommand: "create", options });
     assertEquals(await run(), EXIT.done);
-    assertEquals(client.seen[0]!.params, { automation });
+    assertEquals(asked()[0], { op: "automations.create", ...automation });
     assertEquals(stdout.text, "aut_new\n");
     assertStringIncludes(stderr.text, "Next run: 2026-03-01 09:30 CET");
   }
 });
 
 Deno.test("runAutomations() takes a time without an offset as one of this machine", async () => {
-  const { run, client } = setUp({
+  const { run, asked } = setUp({
     subcommand: "create",
     options: { message: "m", at: "2026-07-01 08:30" },
   });
   await run();
-  const { automation } = client.seen[0]!.params as { automation: { schedule: { at: string } } };
-  assertEquals(Date.parse(automation.schedule.at), new Date("2026-07-01T08:30").getTime());
+  const { schedule } = asked()[0] as { schedule: { at: string } };
+  assertEquals(Date.parse(schedule.at), new Date("2026-07-01T08:30").getTime());
 });
 
 Deno.test("runAutomations() reads JSON, and what is typed goes over it", async () => {
   const files = { "-": `{"name":"n","message":"m","schedule":{"every":60},"delivery":null}` };
-  const { run, client } = setUp(
+  const { run, asked } = setUp(
     { subcommand: "update", args: ["aut_a"], options: { from: "-", message: "typed" } },
     { files },
   );
   await run();
-  assertEquals(client.seen[0]!.params, {
+  assertEquals(asked()[0], {
+    op: "automations.update",
     id: "aut_a",
-    change: { name: "n", message: "typed", schedule: { every: 60 }, delivery: null },
+    name: "n",
+    message: "typed",
+    schedule: { every: 60 },
+    delivery: null,
   });
 });
 
@@ -249,41 +267,41 @@ Deno.test("runAutomations() names the options that a new automation needs", asyn
 });
 
 Deno.test("runAutomations() finds one by its name, and says when it cannot", async () => {
-  const { run, client } = setUp({ subcommand: "disable", args: ["About aut_b"] });
+  const { run, asked } = setUp({ subcommand: "disable", args: ["About aut_b"] });
   await run();
-  assertEquals(client.seen.at(-1)!.params, { id: "aut_b", enabled: false });
+  assertEquals(asked().at(-1), { op: "automations.disable", id: "aut_b" });
   const none = setUp({ subcommand: "enable", args: ["x"] });
   assertEquals((await assertRejects(none.run, ServiceError)).code, "not_found");
   const twins = [view("aut_a"), view("aut_b")].map((each) => ({
     ...each,
-    spec: { ...each.spec, name: "twin" },
+    automation: { ...each.automation, name: "twin" },
   }));
   const both = setUp({ subcommand: "run", args: ["twin"] }, {
-    script: { automations: () => twins },
+    script: { "automations.list": () => ({ automations: twins }) },
   });
   assertStringIncludes((await assertRejects(both.run, ServiceError)).message, "aut_a, aut_b");
 });
 
 Deno.test("runAutomations() runs one now, and says when nothing runs it", async () => {
-  const { run, stderr, client } = setUp({
+  const { run, stderr, asked } = setUp({
     subcommand: "run",
     args: ["aut_a"],
     options: { "request-id": "r1" },
   });
   await run();
-  assertEquals(client.seen[0]!.params, { id: "aut_a", requestId: "r1" });
+  assertEquals(asked()[0], { op: "automations.run", id: "aut_a", request_id: "r1" });
   assertStringIncludes(stderr.text, "Run 3 is waiting");
   assertStringIncludes(stderr.text, "No gateway is running");
 });
 
 Deno.test("runAutomations() shows runs, the latest first, and how to go on", async () => {
-  const { run, stdout, stderr, client } = setUp({
+  const { run, stdout, stderr, asked } = setUp({
     subcommand: "history",
     args: ["aut_a"],
     options: { limit: "2", before: "9" },
   });
   await run();
-  assertEquals(client.seen[0]!.params, { id: "aut_a", before: 9, limit: 2 });
+  assertEquals(asked()[0], { op: "automations.history", id: "aut_a", before: 9, limit: 2 });
   assertEquals(
     stdout.text,
     `RUN  SLOT                  STATE   ATTEMPTS  ENDED                 RESULT
@@ -299,5 +317,5 @@ Deno.test("runAutomations() deletes after it was confirmed", async () => {
   assertEquals([await no.run(), no.opened()], [EXIT.failed, 0]);
   const yes = setUp({ subcommand: "delete", args: ["aut_a"], options: { yes: true } });
   assertEquals(await yes.run(), EXIT.done);
-  assertEquals(yes.client.seen[0]!.op, "automation_delete");
+  assertEquals(yes.asked(), [{ op: "automations.delete", id: "aut_a" }]);
 });

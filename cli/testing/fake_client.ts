@@ -26,6 +26,19 @@ export type Script = {
     : AsyncIterable<Item<Op>> | Iterable<Item<Op>>;
 };
 
+/** Answers to operations of the table, by their names, as the script of `operate`. */
+export function operations(
+  answers: Readonly<Record<string, ((request: never) => unknown) | undefined>>,
+): Required<Pick<Script, "operate">> {
+  return {
+    operate({ request }) {
+      const answer = answers[request.op];
+      if (answer === undefined) throw new Error(`The script has no answer to ${request.op}`);
+      return answer(request as never);
+    },
+  };
+}
+
 /** A client that plays a script and remembers what it was asked. */
 export class FakeClient implements LocalClient {
   readonly seen: SeenCall[] = [];

@@ -65,7 +65,10 @@ export class Projects {
     try {
       text = await Deno.readTextFile(projectsFile);
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return [];
+      // A home that is no folder is told by who takes it.
+      const isNone = error instanceof Deno.errors.NotFound ||
+        error instanceof Deno.errors.NotADirectory;
+      if (isNone) return [];
       throw error;
     }
     try {

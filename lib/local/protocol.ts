@@ -11,10 +11,7 @@
 import type { StoredEvent } from "../contract/events.ts";
 import type { TextPart } from "../contract/text_part.ts";
 import type { McpServerStatus } from "../mcp_servers/mcp_servers.ts";
-import type { Granted } from "../approvals/commission/commissions.ts";
-import type { AutomationView, RunView } from "../automation/automation_view.ts";
 import type { ChannelStatus } from "../channel/channel_status.ts";
-import type { CommissionReport, CurrentFinding } from "../automation/commission_report.ts";
 import type { Published } from "../contract/inbound_message.ts";
 import type { MissedRow } from "../contract/journal.ts";
 import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
@@ -34,27 +31,6 @@ export type AskedPart = { type: "text" } & TextPart | {
 type Call<Params, Result> = CallSpec<Params, Result, never>;
 /** A call that tells one item after another, and then nothing. */
 type Stream<Params, Item> = CallSpec<Params, void, Item>;
-
-const AUTOMATIONS = {
-  /** In the order of ids, after one. */
-  automations: {} as Stream<{ after?: string; limit: number }, AutomationView>,
-  automation: {} as Call<{ id: string }, AutomationView>,
-  /** `automation` as somebody wrote it; the service checks it. */
-  automation_create: {} as Call<{ automation: unknown }, AutomationView>,
-  /** Fields to change; null takes one away. */
-  automation_update: {} as Call<{ id: string; change: unknown }, AutomationView>,
-  automation_enable: {} as Call<{ id: string; enabled: boolean }, AutomationView>,
-  automation_delete: {} as Call<{ id: string }, { id: string; deleted: true }>,
-  /** The same `requestId` again is the same run. */
-  automation_run: {} as Call<{ id: string; requestId?: string }, RunView>,
-  /** Newest first, before one. */
-  automation_history: {} as Stream<{ id: string; before?: number; limit: number }, RunView>,
-  /** Rehearses it. The authority checks the token, here and in the next two. */
-  automation_commission: {} as Call<{ id: string; token: string }, CommissionReport>,
-  automation_finding: {} as Call<{ id: string; token: string }, CurrentFinding>,
-  /** `digest`: of the finding. */
-  automation_grant: {} as Call<{ id: string; token: string; digest: string }, Granted>,
-};
 
 const OUTBOX = {
   /** In the order in which they came, after one; of these states and this runtime name alone. */
@@ -168,10 +144,10 @@ const CONVERSATIONS = {
 
 const SERVICE = {
   /**
-   * An operation of the table (`lib/operations/operations.ts`), with its fields; the authority checks
-   * the token.
+   * An operation of the table (`lib/operations/operations.ts`), with its fields. Where it takes a token,
+   * the authority checks that.
    */
-  operate: {} as Call<{ token: string; request: { readonly op: string } }, unknown>,
+  operate: {} as Call<{ token?: string; request: { readonly op: string } }, unknown>,
   /** How MCP servers are; `test` connects to one anew. */
   mcp: {} as Stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>,
   status: {} as Call<Record<never, never>, ServiceStatus>,
@@ -203,9 +179,8 @@ export interface ServiceStatus {
 const OPERATIONS:
   & typeof CONVERSATIONS
   & typeof SERVICE
-  & typeof AUTOMATIONS
   & typeof OUTBOX
-  & typeof CHANNELS = { ...CONVERSATIONS, ...SERVICE, ...AUTOMATIONS, ...OUTBOX, ...CHANNELS };
+  & typeof CHANNELS = { ...CONVERSATIONS, ...SERVICE, ...OUTBOX, ...CHANNELS };
 
 /** What a service answers. */
 export const LOCAL: {
@@ -225,7 +200,7 @@ export type Local = typeof LOCAL;
 /** Name of an operation. */
 export type Operation = keyof typeof OPERATIONS;
 /** Operations that not every service has. */
-export type OptionalOperation = keyof (typeof AUTOMATIONS & typeof OUTBOX & typeof CHANNELS);
+export type OptionalOperation = keyof (typeof OUTBOX & typeof CHANNELS);
 /** What an operation takes. */
 export type Params<Op extends Operation> = ParamsOf<Local, Op>;
 /** What it comes to. */

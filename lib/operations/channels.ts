@@ -142,6 +142,7 @@ function connecting(method: "GET" | "POST", action: "start" | "poll" | "cancel",
     route: {
       method,
       path: `${CHANNELS_PATH}/:name/connect/${action}`,
+      takesQuery: true,
       errors: ["not_found", "conflict"],
     },
     async run({ name, ...query }, parts, { by }) {

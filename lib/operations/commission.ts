@@ -69,7 +69,7 @@ export class Commission {
     const record = await this.#find(id);
     const digest = automationDigest(record.spec);
     const { id: rehearsal } = await this.#deps.operate(
-      { op: "automations.commission.begin", automationId: id, digest },
+      { op: "commissions.begin", automationId: id, digest },
       credential,
     );
     let isFinished = false;
@@ -95,7 +95,7 @@ export class Commission {
   /** The newest finding. */
   async finding(id: string, { credential }: Asked): Promise<CurrentFinding> {
     const { spec } = await this.#find(id);
-    const request = { op: "automations.finding", automationId: id } as const;
+    const request = { op: "commissions.finding", automationId: id } as const;
     const finding = await this.#deps.operate(request, credential);
     return { finding, isCurrent: finding.automationDigest === automationDigest(spec) };
   }
@@ -110,7 +110,7 @@ export class Commission {
   ): Promise<Granted> {
     const { spec } = await this.#find(id);
     return await this.#deps.operate({
-      op: "automations.grant",
+      op: "commissions.grant",
       automationId: id,
       digest,
       automationDigest: automationDigest(spec),
@@ -133,7 +133,7 @@ export class Commission {
     outcome: CommissionOutcome,
     credential: Credential,
   ): Promise<Finding | undefined> {
-    const request = { op: "automations.commission.finish", id, outcome } as const;
+    const request = { op: "commissions.finish", id, outcome } as const;
     return await this.#deps.operate(request, credential);
   }
 

@@ -18,6 +18,7 @@
  * - `approvals.ts`: operations on approvals and blocked capabilities
  * - `audit.ts`: operations on the audit log
  * - `audit_pages.ts`: pages of the audit log, and its verdict
+ * - `automations.ts`: operations on automations, which the gateway answers
  * - `channels/channel_listing.ts`: channels as settings pages show them
  * - `channels/channel_permission_table.ts`: permissions of channels, for people
  * - `channels/channel_schemas.ts`: channels on the wire

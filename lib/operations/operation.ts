@@ -11,7 +11,9 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
-import type { Scope } from "../contract/credentials.ts";
+import type { Automations } from "../automation/automations.ts";
+import type { Credential, Scope } from "../contract/credentials.ts";
+import type { Commission } from "./commission.ts";
 import type { Parts } from "./parts.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
@@ -23,6 +25,8 @@ export interface OperationRoute {
   errors?: readonly ErrorCode[];
   /** Default: 64 KiB. */
   maxBodyBytes?: number;
+  /** Parameters of the query are fields too, beside those of the body. */
+  takesQuery?: boolean;
   /** Instead of the operation's, where chats may say less than a route. */
   input?: z.ZodObject;
 }
@@ -37,8 +41,8 @@ export interface Asking {
   objection(context: ActionContext): string | undefined;
 }
 
-/** One operation. */
-export interface Operation<
+/** What every operation says of itself. */
+export interface OperationHead<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
 > {
@@ -53,6 +57,13 @@ export interface Operation<
   route?: OperationRoute;
   /** The command that does the same, such as `secrets set`. */
   command?: string;
+}
+
+/** An operation of the authority. */
+export interface Operation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends OperationHead<Input, Output> {
   run(
     input: z.output<Input>,
     parts: Parts,
@@ -60,9 +71,44 @@ export interface Operation<
   ): z.input<Output> | Promise<z.input<Output>>;
 }
 
-/** Types one. */
+/** What operations of the gateway work on. */
+export interface GatewayParts {
+  automations: Omit<Automations, "start" | "pause" | "stop">;
+  commission: Commission;
+}
+
+/** Who asks the gateway, for what the authority checks. */
+export interface GatewayAsking {
+  credential: Credential;
+  /** Aborts when the caller leaves. */
+  signal: AbortSignal;
+}
+
+/** An operation of the gateway. */
+export interface GatewayOperation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends OperationHead<Input, Output> {
+  scope: Scope;
+  /** What to switch on while the part is off. */
+  off?(parts: GatewayParts): string | undefined;
+  run(
+    input: z.output<Input>,
+    parts: GatewayParts,
+    asking: GatewayAsking,
+  ): z.input<Output> | Promise<z.input<Output>>;
+}
+
+/** Types one of the authority. */
 export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
   it: Operation<Input, Output>,
 ): Operation<Input, Output> {
+  return it;
+}
+
+/** Types one of the gateway. */
+export function gatewayOperation<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: GatewayOperation<Input, Output>,
+): GatewayOperation<Input, Output> {
   return it;
 }

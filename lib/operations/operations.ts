@@ -1,16 +1,19 @@
 /**
- * The table of operations that the authority answers.
+ * The table of operations: those that the authority answers, and those of the gateway itself.
  *
  * @module
  */
 
 import type { z } from "zod";
+import { ServiceError } from "../base/errors.ts";
+import { check } from "../listen/request_error.ts";
 import type { Credential } from "../contract/credentials.ts";
 import { APPROVALS, BLOCKS } from "./approvals.ts";
 import { AUDIT } from "./audit.ts";
 import { AUTOMATIONS } from "./automations.ts";
+import { COMMISSIONS } from "./commissions.ts";
 import { CHANNELS } from "./channels.ts";
-import type { Operation } from "./operation.ts";
+import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { SECRETS } from "./secrets.ts";
 import { SETTINGS } from "./settings.ts";
@@ -25,25 +28,33 @@ export const OPERATIONS = {
   ...SECRETS,
   ...PERMISSIONS,
   ...AUDIT,
-  ...AUTOMATIONS,
+  ...COMMISSIONS,
 };
 
+/** Those that the gateway answers. */
+export const GATEWAY_OPERATIONS = { ...AUTOMATIONS };
+
 type Table = typeof OPERATIONS & typeof TOKENS;
+
+/** The name of one that the gateway answers. */
+export type GatewayOperationName = keyof typeof GATEWAY_OPERATIONS;
 
 /** The name of one. */
 export type OperationName = keyof Table;
 
+type All = Table & typeof GATEWAY_OPERATIONS;
+
 /** What is asked: `op` and the fields of its input. */
-export type OperationRequest<Name extends OperationName = OperationName> = {
-  [Op in Name]: { op: Op } & Fields<z.input<Table[Op]["input"]>>;
+export type OperationRequest<Name extends keyof All = OperationName> = {
+  [Op in Name]: { op: Op } & Fields<z.input<All[Op]["input"]>>;
 }[Name];
 
 /** An input without fields forbids all others, the name too. */
 type Fields<Input> = Input extends Record<string, never> ? unknown : Input;
 
 /** What comes of it. */
-export type OperationResult<Name extends OperationName = OperationName> = z.output<
-  Table[Name]["output"]
+export type OperationResult<Name extends keyof All = OperationName> = z.output<
+  All[Name]["output"]
 >;
 
 /** Asks the authority; rejects with its ServiceError. */
@@ -51,6 +62,30 @@ export type Operate = <Name extends OperationName>(
   request: OperationRequest<Name>,
   credential: Credential,
 ) => Promise<OperationResult<Name>>;
+
+/**
+ * Runs an operation of the gateway. Throws `invalid_request` that names the field, and `not_enabled` while
+ * its part is off.
+ */
+export async function runGatewayOperation(
+  { op, ...given }: { readonly op: string },
+  parts: GatewayParts,
+  asking: GatewayAsking,
+): Promise<unknown> {
+  const operation = findGatewayOperation(op)!;
+  const remedy = operation.off?.(parts);
+  if (remedy !== undefined) {
+    throw new ServiceError("not_enabled", `This part is off: ${remedy}`);
+  }
+  return await operation.run(check(operation.input, given), parts, asking);
+}
+
+/** The operation of the gateway of that name; undefined where there is none. */
+export function findGatewayOperation(name: string): GatewayOperation | undefined {
+  return Object.hasOwn(GATEWAY_OPERATIONS, name)
+    ? GATEWAY_OPERATIONS[name as GatewayOperationName] as unknown as GatewayOperation
+    : undefined;
+}
 
 /** The operation of that name; undefined where there is none. */
 export function findOperation(name: string): Operation | undefined {

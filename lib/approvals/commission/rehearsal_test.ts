@@ -26,16 +26,16 @@ async function operatorOf(gate: GateFixture) {
   return {
     operate: (request: OperationRequest) => gate.operator.operate(request, credential),
     async begin(automationId = "aut_a", digest = DIGEST): Promise<string> {
-      const request = { op: "automations.commission.begin", automationId, digest } as const;
+      const request = { op: "commissions.begin", automationId, digest } as const;
       return (await gate.operator.operate(request, credential)).id;
     },
     async finish(id: string): Promise<Finding> {
-      const request = { op: "automations.commission.finish", id, outcome: "done" } as const;
+      const request = { op: "commissions.finish", id, outcome: "done" } as const;
       return (await gate.operator.operate(request, credential))!;
     },
     grant: (finding: Pick<Finding, "automationId" | "digest">, automationDigest = DIGEST) =>
       gate.operator.operate({
-        op: "automations.grant",
+        op: "commissions.grant",
         automationId: finding.automationId,
         digest: finding.digest,
         automationDigest,
@@ -291,13 +291,13 @@ Deno.test(
       note: "",
     });
     assertEquals((await read()).status, "ok");
-    assertEquals(await operate({ op: "automations.revoke", automationId: "aut_a" }), {
+    assertEquals(await operate({ op: "commissions.revoke", automationId: "aut_a" }), {
       removed: 2,
     });
     assertEquals(gate.state.grants.list(), []);
     assertEquals((await read({ automation: now })).status, "refused");
     const gone = await assertRejects(
-      () => operate({ op: "automations.finding", automationId: "aut_a" }),
+      () => operate({ op: "commissions.finding", automationId: "aut_a" }),
       ServiceError,
     );
     assertEquals(gone.code, "not_found");
@@ -320,9 +320,9 @@ Deno.test("operate() lets nobody begin, see or grant without the scope operate",
   });
   const automationId = "aut_a";
   const requests: OperationRequest[] = [
-    { op: "automations.commission.begin", automationId, digest: DIGEST },
-    { op: "automations.finding", automationId },
-    { op: "automations.grant", automationId, digest: finding.digest, automationDigest: DIGEST },
+    { op: "commissions.begin", automationId, digest: DIGEST },
+    { op: "commissions.finding", automationId },
+    { op: "commissions.grant", automationId, digest: finding.digest, automationDigest: DIGEST },
   ];
   for (const request of requests) {
     const error = await assertRejects(

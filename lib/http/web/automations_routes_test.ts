@@ -2,7 +2,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { scriptedModel } from "../../agent/testing/scripted_model.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { AutomationWorld, eventually } from "../../process/service/testing/automation_world.ts";
-import { createAutomationRoutes } from "./automations_routes.ts";
+import { AUTOMATIONS } from "../../operations/automations.ts";
+import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 
 const PATH = "/api/webui/automations";
@@ -14,7 +15,11 @@ function open(
 ) {
   const world = new AutomationWorld({ model: scriptedModel(), ...options });
   const { ask } = createTestWebApp(
-    createAutomationRoutes({ automations: world.automations, scrubber }),
+    gatewayRoutes(AUTOMATIONS, {
+      automations: world.automations,
+      commission: undefined as never,
+      scrubber,
+    }),
   );
   const json = async (path: string, asked: Parameters<typeof ask>[1]) => {
     const response = await ask(`${PATH}${path}`, asked);
@@ -24,7 +29,7 @@ function open(
   return { world, ask, json, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
-Deno.test("createAutomationRoutes() creates, shows, changes, runs and deletes", async () => {
+Deno.test("routes of automations: creates, shows, changes, runs and deletes", async () => {
   await using port = open();
   const { world, json, ask } = port;
   const token = "operate";
@@ -55,7 +60,7 @@ Deno.test("createAutomationRoutes() creates, shows, changes, runs and deletes", 
   }
 });
 
-Deno.test("createAutomationRoutes() lists in pages", async () => {
+Deno.test("routes of automations: lists in pages", async () => {
   await using port = open();
   for (let n = 0; n < 3; n++) await port.world.automations.create(HOURLY);
   const first = await port.json("?limit=2", { token: "read" });
@@ -64,15 +69,15 @@ Deno.test("createAutomationRoutes() lists in pages", async () => {
   assertEquals([rest.automations.length, rest.after], [1, undefined]);
 });
 
-Deno.test("createAutomationRoutes() names what is wrong with a body or a query", async () => {
+Deno.test("routes of automations: names what is wrong with a body or a query", async () => {
   await using port = open();
   const token = "operate";
   const { id } = await port.world.automations.create(HOURLY);
-  const cases: [path: string, method: string, body: unknown, param: string][] = [
+  const cases: [path: string, method: string, body: unknown, param: string | null][] = [
     ["", "POST", { ...HOURLY, schedule: { every: 1 } }, "schedule.every"],
     ["", "POST", { ...HOURLY, extra: 1 }, "extra"],
-    ["", "POST", [], "automation"],
-    [`/${id}`, "PUT", null, "automation"],
+    ["", "POST", [], null],
+    [`/${id}`, "PUT", null, null],
     [`/${id}`, "PUT", { maxSteps: 0 }, "maxSteps"],
     [`/${id}/run`, "POST", { request_id: 1 }, "request_id"],
     [`/${id}/run`, "POST", { request_id: "a b" }, "request_id"],
@@ -85,7 +90,7 @@ Deno.test("createAutomationRoutes() names what is wrong with a body or a query",
   }
 });
 
-Deno.test("createAutomationRoutes() lets readers read and nothing else", async () => {
+Deno.test("routes of automations: lets readers read and nothing else", async () => {
   await using port = open();
   const { id } = await port.world.automations.create(HOURLY);
   for (
@@ -103,7 +108,7 @@ Deno.test("createAutomationRoutes() lets readers read and nothing else", async (
   }
 });
 
-Deno.test("createAutomationRoutes() answers how to have them on while they are off", async () => {
+Deno.test("routes of automations: answers how to have them on while they are off", async () => {
   await using port = open({ automations: { enabled: false } });
   for (const path of ["", "/aut_1", "/aut_1/history"]) {
     const response = await port.ask(`${PATH}${path}`, { token: "read" });
@@ -113,7 +118,7 @@ Deno.test("createAutomationRoutes() answers how to have them on while they are o
   }
 });
 
-Deno.test("createAutomationRoutes() shows no secret that is on record from before it was known", async () => {
+Deno.test("routes of automations: shows no secret that is on record from before it was known", async () => {
   await using port = open({}, {
     value: (value) => JSON.parse(JSON.stringify(value).replaceAll("hunter2", "[secret]")),
   });

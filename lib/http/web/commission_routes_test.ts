@@ -5,11 +5,13 @@ import { gateFixture } from "../../authority/testing/gate_fixture.ts";
 import { newAutomation } from "../../schedule/automation_record.ts";
 import { checkAutomation } from "../../schedule/check_automation.ts";
 import { openJournal } from "../../journal/open.ts";
+import type { Finding } from "../../contract/finding.ts";
 import { createScrubber } from "../../secrets/scrubber.ts";
 import { createCommission } from "../../operations/commission.ts";
-import { createCommissionOperations } from "../../process/service/commission_operations.ts";
 import { describeTool, TOOLS } from "../../tools/mod.ts";
-import { createCommissionRoutes } from "./commission_routes.ts";
+import { AUTOMATIONS } from "../../operations/automations.ts";
+import { runGatewayOperation } from "../../operations/operations.ts";
+import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp } from "./testing/test_web_app.ts";
 
 const MESSAGE = "Look at notes.md and tell what is new.";
@@ -43,7 +45,11 @@ async function setUp(model = scriptedModel()) {
       (await gate.state.tokens.issue({ name: scopes[0]!, scopes: scopes as any })).token,
   )) as [string, string];
   const web = createTestWebApp(
-    createCommissionRoutes({ commission, scrubber: createScrubber() }),
+    gatewayRoutes(AUTOMATIONS, {
+      automations: { off: () => state.off } as never,
+      commission,
+      scrubber: createScrubber(),
+    }),
     { tokens: { [operator]: { scopes: ["operate"] }, [reader]: { scopes: ["read", "chat"] } } },
   );
   const ask = async (path: string, body?: unknown, more: Record<string, unknown> = {}) => {
@@ -199,22 +205,24 @@ Deno.test("G20 a rehearsal whose automation changes meanwhile leaves no finding"
 Deno.test("G14 operations of the local socket take an operator's token", async () => {
   await using at = await setUp(scriptedModel([READ, says("Would.")]));
   const { commission, operator, reader } = at;
-  const handlers = createCommissionOperations({ commission });
   const { signal } = new AbortController();
+  const run = (token: string, request: { op: string; [field: string]: string }) =>
+    runGatewayOperation(
+      { ...request, id: "aut_a" } as { op: string },
+      { automations: { off: () => undefined } as never, commission },
+      { credential: { kind: "token", token }, signal },
+    );
   const codeOf = (answer: Promise<unknown>) =>
     answer.then(() => undefined, (error: { code: string }) => error.code);
   for (const token of [reader, "", "sat_x"]) {
     const code = token === reader ? "insufficient_scope" : "invalid_token";
-    const id = "aut_a";
-    assertEquals(await codeOf(handlers.automation_commission!({ id, token }, signal)), code);
-    assertEquals(await codeOf(handlers.automation_finding!({ id, token }, signal)), code);
+    assertEquals(await codeOf(run(token, { op: "automations.commission" })), code);
+    assertEquals(await codeOf(run(token, { op: "automations.finding" })), code);
     const digest = "0".repeat(64);
-    assertEquals(await codeOf(handlers.automation_grant!({ id, token, digest }, signal)), code);
+    assertEquals(await codeOf(run(token, { op: "automations.grant", digest })), code);
   }
-  const id = "aut_a";
-  const token = operator;
-  const report = await handlers.automation_commission!({ id, token }, signal);
-  const { digest, grants } = report.finding;
-  const granted = await handlers.automation_grant!({ id, token, digest }, signal);
-  assertEquals(granted.grants.length, grants.length);
+  const report = await run(operator, { op: "automations.commission" });
+  const { digest, grants } = (report as { finding: Finding }).finding;
+  const granted = await run(operator, { op: "automations.grant", digest });
+  assertEquals((granted as { grants: unknown[] }).grants.length, grants.length);
 });

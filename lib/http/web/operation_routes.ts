@@ -9,13 +9,17 @@ import { z } from "zod";
 import { ServiceError } from "../../base/errors.ts";
 import { checkSilently } from "../../listen/check_silently.ts";
 import { check } from "../../listen/request_error.ts";
-import type { Operation } from "../../operations/operation.ts";
+import type { GatewayParts, OperationHead } from "../../operations/operation.ts";
 import {
+  findGatewayOperation,
   findOperation,
+  type GatewayOperationName,
   type Operate,
   type OperationName,
   type OperationRequest,
+  runGatewayOperation,
 } from "../../operations/operations.ts";
+import type { Scrubber } from "../../secrets/scrubber.ts";
 import { hasBody } from "../guard.ts";
 import { queryTexts } from "./query_params.ts";
 import type { GuardedRoute, WebCall } from "./web_route.ts";
@@ -27,46 +31,77 @@ export interface OperationRoutesDeps {
 }
 
 /**
- * The routes of the operations that have one, in their order. `finish` adds what only the gateway knows to
- * what the authority has answered.
+ * The routes of the authority's operations that have one, in their order. `finish` adds what only the
+ * gateway knows to what the authority has answered.
  */
-export function operationRoutes<Name extends OperationName>(
-  table: Readonly<Partial<Record<Name, unknown>>>,
+export function operationRoutes(
+  table: Readonly<Partial<Record<OperationName, unknown>>>,
   { operate }: OperationRoutesDeps,
   finish: (answer: unknown) => unknown = (answer) => answer,
 ): GuardedRoute[] {
-  return Object.keys(table).map((name) => [name, findOperation(name)!] as const)
-    .filter(([, { route }]) => route !== undefined)
-    .map(([name, operation]) => {
-      const { method, path, errors, maxBodyBytes } = operation.route!;
-      const { inPath, rest, isEmpty } = inputParts(operation);
-      const inBody = method === "POST" || method === "PUT";
-      return {
-        method,
-        path,
-        scope: operation.scope === "gateway" ? "operate" : operation.scope,
-        summary: operation.summary,
-        command: operation.command,
-        maxBodyBytes,
-        docs: {
-          ...!isEmpty && { [inBody ? "body" : "query"]: rest },
-          answer: operation.output,
-          errors,
-        },
-        async handle(call) {
-          const given = {
-            ...await givenRest(call, operation, { rest, inBody: inBody && !isEmpty }),
-            ...check(inPath, call.params),
-          };
-          const request = { op: name, ...given } as OperationRequest;
-          return Response.json(finish(await operate(request, call.caller.credential)));
-        },
-      };
+  return Object.keys(table).flatMap((name) =>
+    routeOf(
+      findOperation(name)!,
+      async (given, { caller: { credential } }) =>
+        finish(await operate({ ...given, op: name } as OperationRequest, credential)),
+    )
+  );
+}
+
+/** What routes of the gateway's operations need. */
+export interface GatewayRoutesDeps extends GatewayParts {
+  /** Takes secrets out of what is on record from before they were known. */
+  scrubber: Pick<Scrubber, "value">;
+}
+
+/** The routes of the gateway's operations. */
+export function gatewayRoutes(
+  table: Readonly<Partial<Record<GatewayOperationName, unknown>>>,
+  { scrubber, ...parts }: GatewayRoutesDeps,
+): GuardedRoute[] {
+  return Object.keys(table).flatMap((name) => {
+    const operation = findGatewayOperation(name)!;
+    const routes = routeOf(operation, async (given, { request: { signal }, caller }) => {
+      const asking = { credential: caller.credential, signal };
+      return scrubber.value(await runGatewayOperation({ ...given, op: name }, parts, asking));
     });
+    return routes.map((route) => ({ ...route, off: () => operation.off?.(parts) }));
+  });
+}
+
+function routeOf(
+  operation: OperationHead,
+  run: (given: Record<string, unknown>, call: WebCall) => Promise<unknown>,
+): GuardedRoute[] {
+  const { route, scope, summary, command, output } = operation;
+  if (route === undefined) return [];
+  const { method, path, errors, maxBodyBytes } = route;
+  const { inPath, rest, isEmpty } = inputParts(operation);
+  const inBody = method === "POST" || method === "PUT";
+  return [{
+    method,
+    path,
+    scope: scope === "gateway" ? "operate" : scope,
+    summary,
+    command,
+    maxBodyBytes,
+    docs: {
+      ...!isEmpty && { [inBody ? "body" : "query"]: rest },
+      answer: output,
+      errors,
+    },
+    async handle(call) {
+      const given = {
+        ...await givenRest(call, operation, { rest, inBody: inBody && !isEmpty }),
+        ...check(inPath, call.params),
+      };
+      return Response.json(await run(given, call));
+    },
+  }];
 }
 
 /** The fields that the path names, and the others. */
-function inputParts({ input: own, route }: Operation) {
+function inputParts({ input: own, route }: OperationHead) {
   const input = route!.input ?? own;
   const names = [...route!.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const mask: Record<string, true> = Object.fromEntries(names.map((name) => [name, true]));
@@ -82,10 +117,11 @@ function isOpen({ def: { catchall } }: z.ZodObject): boolean {
 
 async function givenRest(
   call: WebCall,
-  { confidential }: Operation,
+  { confidential, route }: OperationHead,
   { rest, inBody }: { rest: z.ZodObject; inBody: boolean },
 ): Promise<Record<string, unknown>> {
-  const texts = inBody && !isOpen(rest) ? {} : queryTexts(rest, call.query, isOpen(rest));
+  const { takesQuery = false } = route!;
+  const texts = inBody && !takesQuery ? {} : queryTexts(rest, call.query, takesQuery);
   const isAbsent = !inBody || (!hasBody(call.request) && rest.safeParse({}).success);
   const body = isAbsent ? {} : await call.body(z.unknown());
   if (!isObject(body)) throw notAnObject(rest);

@@ -6,17 +6,21 @@
 
 import { ServiceError } from "../../base/errors.ts";
 import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
+import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SETTINGS } from "../../operations/settings.ts";
-import { type AutomationsRoutesDeps, createAutomationRoutes } from "./automations_routes.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
-import { type CommissionRoutesDeps, createCommissionRoutes } from "./commission_routes.ts";
 import { createMissedRoutes, type MissedRoutesDeps } from "./missed_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
-import { operationRoutes, type OperationRoutesDeps } from "./operation_routes.ts";
+import {
+  gatewayRoutes,
+  type GatewayRoutesDeps,
+  operationRoutes,
+  type OperationRoutesDeps,
+} from "./operation_routes.ts";
 import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
 import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
@@ -32,8 +36,7 @@ export type WebRoutesDeps =
   & TokenRoutesDeps
   & SessionsRoutesDeps
   & MediaRoutesDeps
-  & AutomationsRoutesDeps
-  & CommissionRoutesDeps
+  & GatewayRoutesDeps
   & ModelsRoutesDeps
   & StatusRoutesDeps
   & ChannelsRoutesDeps
@@ -54,8 +57,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createMediaRoutes(deps),
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),
-    ...createAutomationRoutes(deps),
-    ...createCommissionRoutes(deps),
+    ...gatewayRoutes(AUTOMATIONS, deps),
     ...createModelsRoutes(deps),
     ...operationRoutes(SETTINGS, deps),
     ...createSettingsRoutes(),

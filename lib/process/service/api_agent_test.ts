@@ -16,6 +16,8 @@ function agentWith(journal: Partial<Journal>) {
       mcp: () => Promise.resolve([]),
       scrub: hide,
       operate: () => Promise.reject(new Error("nobody asks")),
+      automations: undefined as never,
+      commission: undefined as never,
       checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,

@@ -18,11 +18,16 @@ import type { AskedPart, SaidMessage, ServiceStatus } from "../../local/protocol
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
-import type { OperationRequest } from "../../operations/operations.ts";
+import type { GatewayParts } from "../../operations/operation.ts";
+import {
+  findGatewayOperation,
+  type OperationRequest,
+  runGatewayOperation,
+} from "../../operations/operations.ts";
 import type { AuthorityLink } from "./link_authority.ts";
 
 /** What the operations work on. */
-export interface OperationDeps {
+export interface OperationDeps extends GatewayParts {
   turns: Turns;
   journal: Journal;
   documents: DocumentReader;
@@ -69,7 +74,7 @@ const pageParams = z.object({
 });
 /** The authority checks what is asked. */
 const operateParams = z.object({
-  token: z.string().max(1_000),
+  token: z.string().max(1_000).default(""),
   request: z.looseObject({ op: z.string().max(100) }),
 });
 const mcpParams = z.discriminatedUnion("op", [
@@ -101,9 +106,12 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
     say: (params, signal) => say(deps, params, signal),
     follow: (params, signal) => follow(deps, params, signal),
     ...sessionOperations(deps),
-    async operate(params) {
+    async operate(params, signal) {
       const { token, request } = checkParams(operateParams, params);
-      return await operate(request as OperationRequest, { kind: "token", token });
+      const credential = { kind: "token", token } as const;
+      return findGatewayOperation(request.op) === undefined
+        ? await operate(request as OperationRequest, credential)
+        : await runGatewayOperation(request, deps, { credential, signal });
     },
     async *mcp(params) {
       yield* await mcp(checkParams(mcpParams, params));

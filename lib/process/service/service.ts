@@ -21,9 +21,7 @@ import { createCommission } from "../../operations/commission.ts";
 import type { DataOf, ParamsOf } from "../../rpc/endpoint.ts";
 import type { ByteStreams } from "../../rpc/stream_transport.ts";
 import { apiAgent } from "./api_agent.ts";
-import { createAutomationOperations } from "./automation_operations.ts";
 import { createChannelOperations } from "./channel_operations.ts";
-import { createCommissionOperations } from "./commission_operations.ts";
 import { GatewayChecks } from "./gateway_checks.ts";
 import { createMissedOperations } from "./missed_operations.ts";
 import { type Core, openCore } from "./open_core.ts";
@@ -73,7 +71,7 @@ async function createParts(core: Core) {
     clock,
     scrub: scrubber.value,
     onRemoved: (automationId) =>
-      link.operate({ op: "automations.revoke", automationId }, { kind: "token", token: "" }),
+      link.operate({ op: "commissions.revoke", automationId }, { kind: "token", token: "" }),
     log,
   });
   const { operate } = link;
@@ -97,7 +95,7 @@ export class Service {
   constructor(core: Core, parts: Parts) {
     this.#core = core;
     this.#parts = parts;
-    this.#operations = { ...core, ...core.link, status: () => this.#status() };
+    this.#operations = { ...core, ...core.link, ...parts, status: () => this.#status() };
     this.#handlers = this.#createHandlers();
   }
 
@@ -204,12 +202,10 @@ export class Service {
 
   /** Answers the local protocol. */
   #createHandlers(): OperationHandlers {
-    const { channels, wake, outbox, automations, commission } = this.#parts;
+    const { channels, wake, outbox } = this.#parts;
     const { journal } = this.#core;
     return {
       ...createOperations(this.#operations),
-      ...createAutomationOperations({ automations }),
-      ...createCommissionOperations({ commission }),
       ...createOutboxOperations({
         journal,
         wake,
