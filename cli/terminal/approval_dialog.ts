@@ -50,6 +50,11 @@ export class ApprovalDialog {
       : ["once", "session", "always", "deny", "reason"];
   }
 
+  /** It comes to the front: what was pressed for the one before is no answer to it. */
+  shown(now: number): void {
+    this.#quietSince = now;
+  }
+
   /**
    * Takes a key: a choice, or undefined for one that only moves. "typed" gives the key to the edited
    * line: somebody was typing when the question came, or is typing something else.
@@ -60,7 +65,7 @@ export class ApprovalDialog {
     now: number,
   ): Choice | "typed" | undefined {
     const wasQuiet = now - this.#quietSince >= MIN_READING_MS;
-    if (ctrl || meta) return "typed";
+    if (ctrl || meta || name === "paste") return "typed";
     if (!isLineEmpty || !wasQuiet) {
       this.#quietSince = now;
       return "typed";

@@ -24,6 +24,15 @@ Deno.test("ApprovalDialog answers by number once there was time to read it", () 
   assertEquals(early.key(digit("1"), true, 2 * READ), "once");
 });
 
+Deno.test("ApprovalDialog takes no paste for an answer, and no key that was pressed for the one before", () => {
+  const pasted = { ...digit("1"), name: "paste" };
+  assertEquals(new ApprovalDialog(VIEW, "t", true, 0).key(pasted, true, READ), "typed");
+  const next = new ApprovalDialog(VIEW, "t", true, 0);
+  next.shown(9 * READ);
+  assertEquals(next.key(digit("1"), true, 9 * READ + 50), "typed");
+  assertEquals(next.key(digit("1"), true, 11 * READ), "once");
+});
+
 Deno.test("ApprovalDialog takes no key from a line that is being typed", () => {
   assertEquals(new ApprovalDialog(VIEW, "t", true, 0).key(digit("1"), false, 9 * READ), "typed");
 });

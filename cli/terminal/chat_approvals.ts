@@ -201,7 +201,9 @@ export class ChatApprovals {
   /** It does not wait any more, whoever saw to that. */
   resolved(id: string): void {
     if (this.question?.about === id) this.question = undefined;
+    const [first] = this.dialogs;
     this.dialogs = this.dialogs.filter(({ view }) => view.id !== id);
+    if (this.dialogs[0] !== first) this.dialogs[0]?.shown(this.#deps.now());
     this.#deps.update();
   }
 

@@ -30,7 +30,7 @@ export type ProjectPaths = Pick<
   "home" | "userHome" | "configFile" | "socketDir" | "projectsFile"
 >;
 
-/** What sandboxes show of the system: none of it is a project, nor a folder that holds it. */
+/** What sandboxes show of the system: none of it is a project, nor a folder that holds it; links count too. */
 const SYSTEM_FOLDERS = [
   "/bin",
   "/boot",
@@ -38,8 +38,10 @@ const SYSTEM_FOLDERS = [
   "/etc",
   "/home",
   "/lib",
+  "/lib64",
   "/proc",
   "/run",
+  "/sbin",
   "/sys",
   "/tmp",
   "/usr",
@@ -162,7 +164,7 @@ export function folderProblem(
   // It stands in the system prompt.
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(folder)) return "its path holds hidden characters";
   if (isInside(realPathOf(userHome), folder)) return "it is or holds your home folder";
-  if (SYSTEM_FOLDERS.some((each) => isInside(each, folder))) {
+  if (SYSTEM_FOLDERS.some((each) => isInside(each, folder) || isInside(realPathOf(each), folder))) {
     return "it is or holds a system folder";
   }
   if (KERNEL_FOLDERS.some((each) => isInside(folder, each))) return "it lies in a system folder";

@@ -66,6 +66,8 @@ Deno.test("Projects allows no folder that holds the service's own, the home, the
       ["/etc/service", "system folder"],
       ["/usr", "system folder"],
       ["/home", "system folder"],
+      // Often a link to /usr/bin.
+      [await Deno.realPath("/bin"), "system folder"],
       [paths.home, "the service's own"],
       [`${paths.home}/workspace`, "the service's own"],
       [`${root}/etc`, "the service's own"],

@@ -21,6 +21,7 @@ import { forkSession } from "./fork_session.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
 import {
   findGatewayOperation,
+  findOperation,
   type OperationRequest,
   runGatewayOperation,
 } from "../../operations/operations.ts";
@@ -109,6 +110,12 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
     async operate(params, signal) {
       const { token, request } = checkParams(operateParams, params);
       const credential = { kind: "token", token } as const;
+      // The gateway's own word, which whoever opens the socket doesn't have.
+      if (findOperation(request.op)?.scope === "gateway") {
+        throw new ServiceError("invalid_request", `Only the service itself asks ${request.op}`, {
+          param: "request.op",
+        });
+      }
       return findGatewayOperation(request.op) === undefined
         ? await operate(request as OperationRequest, credential)
         : await runGatewayOperation(request, deps, { credential, signal });

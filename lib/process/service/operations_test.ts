@@ -176,3 +176,20 @@ Deno.test("say tells at once what became of a message", async () => {
   assertEquals(told, [{ turnId: "turn1" }]);
   assertEquals(turns.accepted.length, 1);
 });
+
+Deno.test("operate takes nothing that counts by the gateway's own word", async () => {
+  const { operations } = setUp();
+  const { signal } = new AbortController();
+  for (
+    const request of [
+      { op: "commissions.revoke", automationId: "daily" },
+      { op: "commissions.finish", id: "com_1", outcome: "done" },
+    ]
+  ) {
+    const error = await assertRejects(
+      () => operations.operate({ request }, signal) as Promise<unknown>,
+      ServiceError,
+    );
+    assertEquals([error.code, error.details.param], ["invalid_request", "request.op"]);
+  }
+});
