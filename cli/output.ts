@@ -119,6 +119,11 @@ export class Output {
     return this.#out.isTerminal;
   }
 
+  /** Standard output is a terminal that shows colours. */
+  get hasColor(): boolean {
+    return this.#out.hasColor;
+  }
+
   /** Width of the terminal that standard output is; undefined when it isn't one. */
   get columns(): number | undefined {
     return this.isTerminal ? this.#columns() : undefined;
@@ -161,6 +166,11 @@ export class Output {
     await this.#out.stream(spans);
   }
 
+  /** Text with control sequences of this program's own on standard output, as it is. */
+  writeRaw(text: string): void {
+    this.#out.putRaw(text);
+  }
+
   /** One line on standard error, for people. Never fails: without a reader it is lost. */
   note(...spans: (string | Span)[]): void {
     this.writeNote(...spans, "\n");
@@ -190,7 +200,7 @@ export class Output {
 class Sink {
   readonly #stream: OutputStream;
   readonly #encoder = new TextEncoder();
-  readonly #color: boolean;
+  readonly hasColor: boolean;
   readonly isTerminal: boolean;
   /** First half of a character that was split between two writes. */
   #half = "";
@@ -198,11 +208,18 @@ class Sink {
   constructor(stream: OutputStream, noColor: boolean) {
     this.#stream = stream;
     this.isTerminal = stream.isTerminal();
-    this.#color = this.isTerminal && !noColor;
+    this.hasColor = this.isTerminal && !noColor;
   }
 
   put(spans: readonly (string | Span)[]): void {
-    const bytes = this.#encode(spans);
+    this.#putBytes(this.#encode(spans));
+  }
+
+  putRaw(text: string): void {
+    this.#putBytes(this.#encoder.encode(text));
+  }
+
+  #putBytes(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       try {
         at += this.#stream.writeSync(bytes.subarray(at));
@@ -242,7 +259,9 @@ class Sink {
     for (const span of spans) {
       const { text: raw, style }: Span = typeof span === "string" ? { text: span } : span;
       const safe = this.isTerminal ? sanitize(raw) : raw;
-      text += style !== undefined && this.#color && safe !== "" ? SGR[style] + safe + RESET : safe;
+      text += style !== undefined && this.hasColor && safe !== ""
+        ? SGR[style] + safe + RESET
+        : safe;
     }
     text = this.#half + text;
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";

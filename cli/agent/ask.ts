@@ -61,6 +61,7 @@ export async function ask(
   const printer = json === false ? new TurnPrinter(out, { stream, verbose }) : undefined;
   const outcome = new TurnOutcome();
   const ending = new AbortController();
+  signal.addEventListener("abort", () => printer?.leave(), { once: true });
   try {
     const stop = AbortSignal.any([signal, ending.signal]);
     for await (const stored of client.stream("turn", asked, { stop })) {

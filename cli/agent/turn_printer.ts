@@ -7,6 +7,7 @@
 import type { AgentEvent } from "../../lib/contract/events.ts";
 import type { ApprovalOutcome } from "../../lib/contract/actions.ts";
 import type { Output, Style } from "../output.ts";
+import type { AnswerView } from "../terminal/answer_view.ts";
 import { AnswerText } from "./answer_text.ts";
 
 /** How a turn is shown. */
@@ -29,7 +30,8 @@ const MAX_REMARK_CHARS = 200;
 
 /**
  * Prints the events of one turn in their order; await each call before the next. The answer ends
- * with exactly one line end, and nothing else goes to standard output.
+ * with exactly one line end, and nothing else goes to standard output. On a terminal with colours
+ * its Markdown is rendered.
  */
 export class TurnPrinter {
   readonly #out: Output;
@@ -42,6 +44,7 @@ export class TurnPrinter {
   readonly #sharesTerminal: boolean;
   #midAnswer = false;
   #midReasoning = false;
+  #view: AnswerView | undefined;
 
   constructor(out: Output, options: TurnPrinterOptions) {
     this.#out = out;
@@ -56,6 +59,7 @@ export class TurnPrinter {
       case "text_delta":
         return await this.#text(this.#answer.add(event.text));
       case "segment_end":
+        this.#view?.endSegment();
         return this.#answer.endSegment();
       case "reasoning_delta":
         return this.#reasoning(event.text);
@@ -97,10 +101,20 @@ export class TurnPrinter {
     }
   }
 
+  /** Makes room for what another one prints. */
+  leave(): void {
+    this.#view?.leave();
+  }
+
   /** Ends the output of the turn; `done` says whether the turn ended well. */
   async finish(done: boolean): Promise<void> {
     this.#endReasoning();
-    if (this.#options.stream) {
+    if (this.#out.hasColor) {
+      if (!this.#options.stream && done && this.#answer.hasText) {
+        (await this.#openView()).add(this.#whole);
+      }
+      this.#view?.endSegment();
+    } else if (this.#options.stream) {
       // A remark may have left the answer's line already.
       if (this.#midAnswer || (this.#answer.hasText && !this.#sharesTerminal)) {
         await this.#out.stream("\n");
@@ -119,10 +133,17 @@ export class TurnPrinter {
       this.#whole += text;
       return;
     }
+    if (this.#out.hasColor) return (await this.#openView()).add(text);
     // After a remark the answer is on a new line already.
     const broken = this.#sharesTerminal && !this.#midAnswer;
     this.#midAnswer = true;
     await this.#out.stream(broken ? text.replace(/^\n/, "") : text);
+  }
+
+  // Loaded at the first word, so that a pipe doesn't wait for it.
+  async #openView(): Promise<AnswerView> {
+    const { AnswerView } = await import("../terminal/answer_view.ts");
+    return this.#view ??= new AnswerView(this.#out);
   }
 
   #reasoning(text: string): void {
@@ -144,6 +165,7 @@ export class TurnPrinter {
   }
 
   #leaveAnswer(): void {
+    this.leave();
     if (this.#sharesTerminal && this.#midAnswer) {
       this.#out.write("\n");
       this.#midAnswer = false;

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type AgentEvent, NO_USAGE } from "../../lib/contract/events.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { turnEnd } from "../testing/fake_client.ts";
@@ -118,4 +118,25 @@ Deno.test("TurnPrinter cuts long remarks", async () => {
     { type: "tool_progress", callId: "1", tool: "t", text: "x".repeat(100_000) },
   ], { done: false });
   assertEquals(stderr, "  " + "x".repeat(197) + "…\n");
+});
+
+Deno.test("TurnPrinter renders Markdown on a terminal with colours, remarks between its blocks", async () => {
+  const text = "# Result\n\nSome **bold** text\n\n- one\n- two\n";
+  const events: AgentEvent[] = [
+    { type: "text_delta", streamId: "a", text: text.slice(0, 17) },
+    { type: "notice", text: "remark" },
+    { type: "text_delta", streamId: "a", text: text.slice(17) },
+    { type: "segment_end", streamId: "a", resuming: false },
+    turnEnd(),
+  ];
+  for (const stream of [true, false]) {
+    const { out, stdout } = memoryOutput({ stdout: true });
+    const printer = new TurnPrinter(out, { stream, verbose: false });
+    for (const event of events) await printer.print(event);
+    await printer.finish(true);
+    // deno-lint-ignore no-control-regex
+    const drawn = stdout.text.replace(/\x1b\[[\d;?]*[a-zA-Z]|\r/g, "");
+    assertEquals(drawn, "Result\n\nSome bold text\n\n• one\n• two\n");
+    assertStringIncludes(stdout.text, "\x1b[1mbold\x1b[0m");
+  }
 });

@@ -11,7 +11,7 @@ import { onStopSignals } from "../stop_signals.ts";
 import { type ChatDeps, type ChatOptions, TerminalChat } from "./chat.ts";
 import { readKeys } from "./keys.ts";
 import { expandHome } from "./mentions.ts";
-import { Screen, type TerminalPort } from "./screen.ts";
+import { Screen, type TerminalPort, terminalSize } from "./screen.ts";
 
 /** What a chat of each command has of its own. */
 export type OwnDeps = Pick<
@@ -113,16 +113,6 @@ function writeQuietly(text: string): void {
     writeTerminal(text);
   } catch {
     // Nobody is there to see it.
-  }
-}
-
-function terminalSize(): { columns: number; rows: number } {
-  try {
-    const { columns, rows } = Deno.consoleSize();
-    // A terminal that does not know says 0.
-    return { columns: columns || 80, rows: rows || 24 };
-  } catch {
-    return { columns: 80, rows: 24 };
   }
 }
 

@@ -33,6 +33,17 @@ const FRAME_MS = 16;
 const BEGIN = "\x1b[?2026h\x1b[?25l";
 const END = "\x1b[?25h\x1b[?2026l";
 
+/** Columns and rows of this process's terminal. */
+export function terminalSize(): { columns: number; rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    // A terminal that does not know says 0.
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 };
+  }
+}
+
 export class Screen {
   readonly #port: TerminalPort;
   readonly #block: () => Block;
