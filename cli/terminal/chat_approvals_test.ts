@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import type { ApprovalView } from "../../lib/contract/actions.ts";
+import type { Approver } from "../agent/approver.ts";
 import { MIN_READING_MS } from "./approval_dialog.ts";
 import { ChatApprovals } from "./chat_approvals.ts";
 
 Deno.test("ChatApprovals takes a key that is pressed twice as the answer to one question", async () => {
   let now = 0;
   const approved: string[] = [];
-  // deno-lint-ignore no-explicit-any -- the types of operations are one for each name
   const operate = ((request: { op: string; id: string }) => {
     if (request.op === "approvals.approve") approved.push(request.id);
     const { id } = request;
@@ -15,7 +15,7 @@ Deno.test("ChatApprovals takes a key that is pressed twice as the answer to one 
       ...{ tool: "run", session: "cli:a", channel: "cli", actor: "cli:local" },
       ...{ created_at: 0, expires_at: 60 },
     });
-  }) as any;
+  }) as Approver["operate"];
   const approvals = new ChatApprovals({
     connected: () => ({ approver: { operate, isOwnTurnsOnly: true } }),
     sessionKey: () => "cli:a",
