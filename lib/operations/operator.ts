@@ -13,13 +13,7 @@ import { check } from "../listen/request_error.ts";
 import type { CanAsk } from "../contract/actions.ts";
 import { Credentials, type Known } from "./credentials.ts";
 import { type Credential, includesScope } from "../contract/credentials.ts";
-import {
-  findOperation,
-  type Operate,
-  type OperationName,
-  type OperationRequest,
-  type OperationResult,
-} from "./operations.ts";
+import type { Operate, OperationName, OperationRequest, OperationResult } from "./operations.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Parts } from "./parts.ts";
 import type { IssuedTokens } from "../state/issued_tokens.ts";
@@ -58,6 +52,9 @@ export interface Terminal {
   detach(): void;
 }
 
+/** A start in which nobody asks for anything doesn't load it. */
+const table = () => import("./operations.ts");
+
 /** By whose word something is ended or taken away. */
 const GATEWAY: Known = { by: "service", scopes: [], isChat: false, isTerminal: false };
 
@@ -78,6 +75,7 @@ export class Operator {
     if (request.op === "tokens.issue_api" || request.op === "tokens.check") {
       return this.#credentials.answerOfTokens(request, credential);
     }
+    const { findOperation } = await table();
     if (findOperation(request.op)?.scope === "gateway") return await this.#run(request, GATEWAY);
     let known: Known;
     try {
@@ -131,7 +129,7 @@ export class Operator {
   }
 
   async #run({ op, ...given }: OperationRequest, known: Known): Promise<unknown> {
-    const operation = findOperation(op);
+    const operation = (await table()).findOperation(op);
     if (operation === undefined) {
       throw new ServiceError("invalid_request", `Unknown operation ${JSON.stringify(op)}`);
     }

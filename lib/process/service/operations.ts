@@ -19,12 +19,7 @@ import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
-import {
-  findGatewayOperation,
-  findOperation,
-  type OperationRequest,
-  runGatewayOperation,
-} from "../../operations/operations.ts";
+import type { OperationRequest } from "../../operations/operations.ts";
 import type { AuthorityLink } from "./link_authority.ts";
 
 /** What the operations work on. */
@@ -110,6 +105,10 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
     async operate(params, signal) {
       const { token, request } = checkParams(operateParams, params);
       const credential = { kind: "token", token } as const;
+      // A command that asks for nothing of the table doesn't wait for it.
+      const { findGatewayOperation, findOperation, runGatewayOperation } = await import(
+        "../../operations/operations.ts"
+      );
       // The gateway's own word, which whoever opens the socket doesn't have.
       if (findOperation(request.op)?.scope === "gateway") {
         throw new ServiceError("invalid_request", `Only the service itself asks ${request.op}`, {
