@@ -4,7 +4,7 @@
  * @module
  */
 
-import { findStateDamage } from "../../lib/state/operator_state.ts";
+import { findStateDamage, MENDS_ITSELF } from "../../lib/state/operator_state.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Finding } from "./check.ts";
 
@@ -18,9 +18,13 @@ export function checkOperators(
   }
   // A damaged key is told once, and not for each file that it seals.
   return [...Map.groupBy(damage, ({ damaged }) => damaged)].map(([detail, all]): Finding => {
-    const repairs = all.filter(({ name }) => name !== "pending").map(({ repair }) => repair);
+    const repairs = all.filter(({ name }) => !MENDS_ITSELF.has(name)).map(({ repair }) => repair);
     return repairs.length === 0
-      ? { status: "warn", detail, fix: "Start the service: it starts with an empty list" }
+      ? {
+        status: "warn",
+        detail,
+        fix: "Start the service: an empty one takes its place with its next change",
+      }
       : {
         status: "fail",
         detail,

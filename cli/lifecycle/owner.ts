@@ -102,8 +102,11 @@ async function readLock(
   }
 }
 
-/** Whether a process has a file open: a number that was used again for another process has not. */
-async function hasOpen(pid: number, path: string): Promise<boolean> {
+/**
+ * Whether a process has a file open: a number that was used again for another process has not, and neither
+ * has that of another container.
+ */
+export async function hasOpen(pid: number, path: string): Promise<boolean> {
   if (Deno.build.os !== "linux") return true;
   // Deno itself reads nothing of other processes.
   const script = 'for fd in "/proc/$1/fd/"*; do [ "$fd" -ef "$2" ] && exit 0; done; exit 1';

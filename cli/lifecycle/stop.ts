@@ -7,7 +7,7 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Output } from "../output.ts";
-import { findOwner, isOwned, type Owner, within } from "./owner.ts";
+import { findOwner, hasOpen, isOwned, type Owner, within } from "./owner.ts";
 import { readRecord } from "./record.ts";
 import { plural } from "../plural.ts";
 
@@ -50,7 +50,9 @@ export async function stopService(
   try {
     if (owner.state === "command") throw ofCommand(owner.pid);
     const { pid, record } = owner;
-    if (pid === undefined) throw unidentified(paths);
+    const isKnown = pid !== undefined && await hasOpen(pid, paths.lockFile);
+    // It may have ended just now.
+    if (pid === undefined || (!isKnown && await isOwned(paths))) throw unidentified(paths);
     using turn = await takeTurn(paths);
     const isAsked = owner.state === "stopping" || !turn.isOurs;
     out.note(
@@ -115,7 +117,8 @@ async function runningTurns(owner: Owner): Promise<number | undefined> {
 async function endNow(paths: HomePaths, pid: number, isAsked: boolean): Promise<void> {
   const startedAt = Date.now();
   let isTold = false;
-  while (await isOwned(paths)) {
+  // Whoever watches over it may start another one at once.
+  while (await isOwned(paths) && await hasOpen(pid, paths.lockFile)) {
     const elapsed = Date.now() - startedAt;
     if (!isTold && (isAsked || elapsed > 500)) {
       signal(pid, "SIGTERM");

@@ -96,7 +96,7 @@ export interface AcceptOptions {
   response?: ResponseFacts;
   /** Notes that the turn's answer goes to a chat of a channel. */
   delivery?: TurnDelivery;
-  /** Project of the session, if it is made with the turn. */
+  /** Project of the session; it is refused with `conflict` where the session began in another folder. */
   folder?: string;
 }
 

@@ -1,3 +1,4 @@
+import { ServiceError } from "../base/errors.ts";
 import { estimateTokens } from "../model/tokens.ts";
 import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
@@ -6,7 +7,7 @@ import { filesOf } from "./session_files.ts";
 import { titleOf } from "./title.ts";
 import { newTurnState } from "./turn_state.ts";
 import type { JournalParts } from "./turn_writes.ts";
-import type { Journal, RequestKey, Turn } from "../contract/journal.ts";
+import type { Journal, RequestKey, Session, Turn } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
 /** What {@linkcode createAcceptance} needs. */
@@ -54,6 +55,10 @@ export function createAcceptance(
           return new Refused(
             invalid("id", `Cannot accept turn ${JSON.stringify(id)}: it is on record already`),
           );
+        }
+        const began = sessions.find(sessionKey);
+        if (folder !== undefined && began !== undefined && began.folder !== folder) {
+          return new Refused(otherFolder(began, folder));
         }
         const sessionId = sessions.ensure(sessionKey, folder);
         sessions.countTurn(sessionId, title);
@@ -105,6 +110,17 @@ export function createAcceptance(
       return turn;
     },
   };
+}
+
+/** A session works in the folder that it began in, whoever else began it at the same moment. */
+function otherFolder({ key, folder: own }: Session, folder: string): ServiceError {
+  const where = own === undefined ? "the workspace" : `"${own}"`;
+  return new ServiceError(
+    "conflict",
+    `The session "${key}" works in ${where}, not in "${folder}". ` +
+      "Continue it from there, or start another one",
+    { param: "folder" },
+  );
 }
 
 function checkKey(key: RequestKey): void {

@@ -228,13 +228,24 @@ Deno.test("forkSession() of a long session takes a fraction of the time that its
 
 Deno.test("accept() makes a session in its folder, which it keeps, and forkSession() gives it to the fork", async () => {
   const journal = openJournal({ path: ":memory:" });
-  for (const folder of ["/code", "/other", undefined]) {
-    await journal.accept(newTurn(`in ${folder}`), { folder });
+  // Two that begin it at the same moment: one of them would work where it doesn't mean to.
+  const both = await Promise.allSettled(
+    ["/code", "/other"].map((folder) => journal.accept(newTurn(`in ${folder}`), { folder })),
+  );
+  assertEquals(both.map(({ status }) => status), ["fulfilled", "rejected"]);
+  for (const folder of ["/code", undefined]) {
+    await journal.accept(newTurn(`again in ${folder}`), { folder });
     assertEquals(journal.session("test:a")?.folder, "/code");
   }
   await say(journal, "b");
   assertEquals((await fork(journal, 0)).folder, "/code");
   await journal.accept(newTurn("c", { sessionKey: "test:c" }));
   assertEquals("folder" in journal.session("test:c")!, false);
+  const error = await assertRejects(
+    () => journal.accept(newTurn("c2", { sessionKey: "test:c" }), { folder: "/code" }),
+    ServiceError,
+    "works in the workspace",
+  );
+  assertEquals([error.code, error.details.param], ["conflict", "folder"]);
   await journal.close();
 });

@@ -155,8 +155,8 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     findings: createFindingStore(files.findings),
     secrets,
     async note(kind, data) {
-      // Nothing but records that wait is lost with a damaged one, and that is on record.
-      await files.notes.reset();
+      // Nothing but records that wait is lost with a damaged one, and that is on record. A damaged key stays.
+      await files.notes.reset(undefined, { keepKey: true });
       await files.notes.update(() => ({
         value: null,
         records: [{ kind, data }],
@@ -176,6 +176,9 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     },
   };
 }
+
+/** Files that begin anew by themselves when they are damaged. */
+export const MENDS_ITSELF: ReadonlySet<string> = new Set(["pending", "findings", "notes"]);
 
 /** A file of state that is damaged. */
 export interface StateDamage {
@@ -252,6 +255,8 @@ function filesOf(deps: FileDeps) {
   };
 }
 
+/** What mends itself with its next change has no command: then it is the key that is damaged. */
 function repairOf(name: string): string {
+  if (MENDS_ITSELF.has(name)) return "service doctor";
   return `service ${name === "latches" ? "blocks" : name} reset`;
 }

@@ -3,6 +3,7 @@ import { mountNeeds, mountSmallDisk } from "../../tests/support/mounts.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { ServiceError } from "../base/errors.ts";
 import { findStateDamage } from "./operator_state.ts";
+import { STATE_KEY_FILE } from "./state_key.ts";
 import { tempState } from "./testing/temp_state.ts";
 
 const APPROVER = { name: "ann", scopes: ["approve"] as const };
@@ -274,4 +275,33 @@ Deno.test("takeAll() voids what a restart left, with a record of each, once", as
   await second.pending.add(approval("apr_5"));
   assertEquals((await second.pending.takeAll()).map(({ id }) => id), ["apr_5"]);
   await second.close();
+});
+
+Deno.test("note() sets a damaged file of its own aside, and never the key that the others need", async () => {
+  await using temp = await tempState();
+  const state = await temp.open();
+  await state.grants.add(GRANT);
+  await state.note("settings.change", { keys: [] });
+  await state.close();
+  await Deno.writeTextFile(`${temp.dir}/notes.json`, "?");
+  const again = await temp.open();
+  await again.note("settings.change", { keys: [] });
+  await again.close();
+  assertEquals(findStateDamage(temp), []);
+
+  const keyFile = `${temp.keysDir}/${STATE_KEY_FILE}`;
+  const key = await Deno.readFile(keyFile);
+  await Deno.writeTextFile(keyFile, "?");
+  const damaged = await temp.open();
+  await assertRejects(
+    () => damaged.note("settings.change", { keys: [] }),
+    ServiceError,
+    "service doctor",
+  );
+  await damaged.close();
+  assertEquals(await Deno.readTextFile(keyFile), "?");
+  await Deno.writeFile(keyFile, key);
+  const restored = await temp.open();
+  assertEquals(restored.grants.list().length, 1);
+  await restored.close();
 });

@@ -79,6 +79,8 @@ Deno.test("routes of automations: names what is wrong with a body or a query", a
     ["", "POST", [], null],
     [`/${id}`, "PUT", null, null],
     [`/${id}`, "PUT", { maxSteps: 0 }, "maxSteps"],
+    [`/${id}`, "PUT", { name: "Other", id: "aut_other" }, "id"],
+    ["", "POST", { ...HOURLY, op: "automations.delete" }, "op"],
     [`/${id}/run`, "POST", { request_id: 1 }, "request_id"],
     [`/${id}/run`, "POST", { request_id: "a b" }, "request_id"],
     ["?limit=0", "GET", undefined, "limit"],

@@ -77,6 +77,7 @@ function routeOf(
   if (route === undefined) return [];
   const { method, path, errors, maxBodyBytes } = route;
   const { inPath, rest, isEmpty } = inputParts(operation);
+  const taken = [...Object.keys(inPath.shape), "op"];
   const inBody = method === "POST" || method === "PUT";
   return [{
     method,
@@ -91,11 +92,13 @@ function routeOf(
       errors,
     },
     async handle(call) {
-      const given = {
-        ...await givenRest(call, operation, { rest, inBody: inBody && !isEmpty }),
-        ...check(inPath, call.params),
-      };
-      return Response.json(await run(given, call));
+      const given = await givenRest(call, operation, { rest, inBody: inBody && !isEmpty });
+      // Where any field is taken these would be lost without a word.
+      const param = taken.find((name) => Object.hasOwn(given, name));
+      if (param !== undefined) {
+        throw new ServiceError("invalid_request", `${param} isn't taken here`, { param });
+      }
+      return Response.json(await run({ ...given, ...check(inPath, call.params) }, call));
     },
   }];
 }

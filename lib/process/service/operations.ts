@@ -198,7 +198,7 @@ function saidIn({ input, actor }: Turn): SaidMessage {
 
 /** Opens the turn of a message, or answers it as a command. */
 async function openTurn(
-  { turns, journal, checkFolder, documents, requester = atThisMachine }: OperationDeps,
+  { turns, checkFolder, documents, requester = atThisMachine }: OperationDeps,
   params: unknown,
   signal: AbortSignal,
 ): Promise<TurnHandle | Answer> {
@@ -206,10 +206,7 @@ async function openTurn(
   const by = requester();
   const answer = turns.command({ sessionKey, input, actor: by.actor });
   if (answer !== undefined) return answer;
-  if (folder !== undefined) {
-    checkBegan(journal.session(sessionKey), folder);
-    await checkFolder(folder);
-  }
+  if (folder !== undefined) await checkFolder(folder);
   const parts: InputPart[] = [];
   for (const part of input) {
     parts.push(part.type === "text" ? part : await readFile(part, documents, signal));
@@ -239,18 +236,6 @@ async function* eventsOf(handle: TurnHandle, signal: AbortSignal): AsyncGenerato
     signal.removeEventListener("abort", cancel);
     handle.cancel();
   }
-}
-
-/** A session works in the folder that it began in. */
-function checkBegan(session: Session | undefined, folder: string): void {
-  if (session === undefined || session.folder === folder) return;
-  const where = session.folder === undefined ? "the workspace" : `"${session.folder}"`;
-  throw new ServiceError(
-    "conflict",
-    `The session "${session.key}" works in ${where}, not in "${folder}". ` +
-      "Continue it from there, or start another one",
-    { param: "folder" },
-  );
 }
 
 function sessionOperations({ journal, scrub }: Pick<OperationDeps, "journal" | "scrub">) {
