@@ -96,18 +96,18 @@ const MAX_OFFER_ROWS = 5;
 
 const COMMANDS = {
   "/help": "Show this",
-  "/session [NAME]": "Show the session, or go on in another one",
-  "/approve": "Allow the action that waits, once",
-  "/deny [REASON]": "Refuse the action that waits",
-  "/exit": "Leave, as do Ctrl-D and Ctrl-C twice",
+  "/session [NAME]": "Show the session, or switch to another",
+  "/approve": "Approve the pending action once",
+  "/deny [REASON]": "Deny the pending action",
+  "/exit": "Leave (also Ctrl-D, or Ctrl-C twice)",
 };
 const KEYS = [
   ["Ctrl-C, Esc", "stop the turn"],
   ["Tab", "complete a command, a model, a session, an @file"],
   ["@path", "attach a file or an image"],
-  ["Ctrl-R", "search what was typed before"],
-  ["Ctrl-J", "a new line, as Alt-Enter and \\ before Enter"],
-  ["Ctrl-O", "show the last tool output whole"],
+  ["Ctrl-R", "search your earlier messages"],
+  ["Ctrl-J", "insert a line break (also Alt-Enter, or \\ before Enter)"],
+  ["Ctrl-O", "show the whole output of the last tool"],
 ] as const;
 
 /** What the service of a session knows, beside the commands of the terminal. */
