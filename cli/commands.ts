@@ -57,7 +57,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "models",
     group: "Set up",
-    summary: "List models, and why one is in use",
+    summary: "List models, choose one, and show why it is in use",
     load: () => import("./commands/models.ts"),
   },
   {
@@ -81,19 +81,19 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "mcp",
     group: "Set up",
-    summary: "List and test MCP servers, or serve this agent as one",
+    summary: "Add, list, test and remove MCP servers; serve this agent",
     load: () => import("./commands/mcp.ts"),
   },
   {
     name: "doctor",
     group: "Set up",
-    summary: "Find problems, and say how to fix them",
+    summary: "Find problems and how to fix them",
     load: () => import("./commands/doctor.ts"),
   },
   {
     name: "gateway",
     group: "Run",
-    summary: "Run the service with everything that is enabled",
+    summary: "Run the service in the foreground, with all that is enabled",
     load: () => import("./commands/gateway.ts"),
   },
   {
@@ -111,13 +111,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "restart",
     group: "Run",
-    summary: "Stop the service and start it again",
+    summary: "Restart the service",
     load: () => import("./commands/restart.ts"),
   },
   {
     name: "status",
     group: "Run",
-    summary: "Show whether the service runs, and how it is",
+    summary: "Show whether the service is running and healthy",
     load: () => import("./commands/status.ts"),
   },
   {
@@ -135,7 +135,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "channels",
     group: "Run",
-    summary: "Show channel state, send a test message, log in",
+    summary: "Show channel state, log in, send a test message",
     load: () => import("./commands/channels.ts"),
   },
   {
@@ -196,13 +196,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "backup",
     group: "Operate",
-    summary: "Write everything that the service knows to one file",
+    summary: "Back up the whole home to one file",
     load: () => import("./commands/backup.ts"),
   },
   {
     name: "restore",
     group: "Operate",
-    summary: "Make a home from a backup",
+    summary: "Restore a home from a backup",
     load: () => import("./commands/restore.ts"),
   },
   {

@@ -193,7 +193,7 @@ function scan(
       const equals = arg.indexOf("=");
       const typed = equals < 0 ? arg : arg.slice(0, equals);
       const spec = specs.find((each) => `--${each.name}` === typed);
-      if (spec === undefined) throw unknownOption(typed, specs, hidesTyped);
+      if (spec === undefined) throw unknownOption(typed, specs, hidesTyped, positionals);
       take(spec, typed, equals < 0 ? undefined : arg.slice(equals + 1));
     } else if (arg.startsWith("-") && arg !== "-") {
       takeLetters(arg);
@@ -209,7 +209,7 @@ function scan(
       const typed = `-${arg[letter]}`;
       const spec = specs.find((each) => each.alias === arg[letter]);
       if (spec === undefined) {
-        throw unknownOption(letter === 1 ? arg : typed, specs, hidesTyped);
+        throw unknownOption(letter === 1 ? arg : typed, specs, hidesTyped, positionals);
       }
       const rest = arg.slice(letter + 1);
       if (spec.value !== undefined || rest.startsWith("=")) {
@@ -277,12 +277,14 @@ function unknownOption(
   typed: string,
   specs: readonly OptionSpec[],
   hidesTyped: string | undefined,
+  before: readonly string[],
 ): ServiceError {
   const known = specs.map((each) => `--${each.name}`);
   if (hidesTyped !== undefined) {
     return usage(`Unknown option; there are ${known.join(", ")}. ${hidesTyped}`);
   }
-  return unknown("option", typed, known);
+  const asText = before.length > 0 ? "to pass it as an argument, put -- before it" : undefined;
+  return unknown("option", typed, known, asText);
 }
 
 function usage(message: string, param?: string): ServiceError {

@@ -81,6 +81,7 @@ Deno.test("parseCommand() refuses what it does not know, with the nearest name",
   assertStringIncludes(usageOf(ASK, "agent", "--mesage", "x"), "did you mean --message?");
   assertStringIncludes(usageOf(ASK, "agent", "--zzzzzzzz"), `Unknown option: "--zzzzzzzz"`);
   assertStringIncludes(usageOf(ASK, "agent", "-z"), `Unknown option: "-z"`);
+  assertStringIncludes(usageOf(ASK, "agent", "hi", "-z"), "put -- before it");
   assertStringIncludes(usageOf(ASK, "agent", "--yes=1"), "--yes takes no value");
   assertStringIncludes(usageOf(ASK, "agent", "-m", "a", "-m", "b"), "-m was given twice");
   assertStringIncludes(usageOf(ASK, "agent", "hello"), `"hello": service agent takes no arguments`);

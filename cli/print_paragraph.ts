@@ -16,7 +16,9 @@ export function printParagraph(
   if (width === undefined) return out.line(...spans, text);
   const start = spans.map((span) => span.text).join("");
   const whole = start + text;
-  const [first = ""] = wrapText(whole, Math.max(20, width));
+  // Wrapping takes away blanks at the start, and those of the head count.
+  const measured = whole.replace(/^ +/, (blanks) => "-".repeat(blanks.length));
+  const [first = ""] = wrapText(measured, Math.max(20, width));
   const end = Math.max(first.length, start.length);
   out.line(...spans, whole.slice(start.length, end));
   const rest = whole.slice(end).trimStart();

@@ -32,7 +32,7 @@ Deno.test("commands answer alike over the API and on the command line, and are o
     assertStringIncludes(help, name);
   }
   assertEquals((await home.run(["agent", "-m", "/help"])).stdout.trim(), help);
-  assertEquals(await ask(service, "/stop"), "Nothing runs here.");
+  assertEquals(await ask(service, "/stop"), "Nothing is running here.");
   assertStringIncludes(await ask(service, "/model nothing"), "No presets are configured");
   assertEquals((await home.run(["sessions", "show", "api:s"])).code, 1);
   assertEquals((await home.run(["sessions", "show", "cli:default"])).code, 1);
@@ -40,7 +40,7 @@ Deno.test("commands answer alike over the API and on the command line, and are o
   assertStringIncludes(await ask(service, "/tool list_files {}"), "list_files");
   await ask(service, "remember the milk");
   assertStringIncludes(await ask(service, "/status"), "Session: api:s");
-  assertStringIncludes(await ask(service, "/new"), "A new context");
+  assertStringIncludes(await ask(service, "/new"), "Started over");
   const shown = await lines(home, "sessions", "show", "api:s");
   assertEquals(JSON.stringify(shown).includes("/status"), false);
   assertEquals(shown[0].session.turns, 2);
@@ -68,7 +68,7 @@ Deno.test("/stop over the API ends a turn that hangs", async () => {
     body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], session_id: "s" }),
   });
   await until(async () => (await ask(service, "/status")).includes("Turns: 1 running"));
-  assertEquals(await ask(service, "/stop", "other"), "Nothing runs here.");
+  assertEquals(await ask(service, "/stop", "other"), "Nothing is running here.");
   assertEquals(await ask(service, "/stop"), "Stopped.");
   const response = await hanging;
   assert(response.status >= 400);

@@ -33,7 +33,7 @@ export async function listRecords(options: ListOptions): Promise<ExitCode> {
   const damaged: string[] = [];
   let damages = 0;
   const showLast = async () => {
-    if (last.length === 0 && more === undefined) out.note("No record is like that");
+    if (last.length === 0 && more === undefined) out.note("No matching records");
     else await showTable(last.splice(0), json, out);
     if (left > 0 && !json) out.note(`${left} earlier ones are left out; see more with --limit`);
   };

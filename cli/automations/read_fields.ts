@@ -33,8 +33,8 @@ export async function readFields(
     throw new ServiceError(
       "usage",
       subcommand === "create"
-        ? "Nothing says what to do: give --message and --every, --cron or --at, or --from FILE"
-        : "Nothing says what to change: give options such as --every 1h, or --from FILE",
+        ? "An automation needs a message and a schedule: give --message with --every, --cron or --at, or --from FILE"
+        : "Nothing to change: give options such as --every 1h, or --from FILE",
     );
   }
   if (subcommand === "create") {
@@ -47,12 +47,12 @@ export async function readFields(
 /** In words of options: the service names fields, which nobody has typed. */
 function requireGiven({ message, schedule }: Record<string, unknown>): void {
   if (message === undefined) {
-    throw new ServiceError("usage", "Nothing says what the agent is told: give --message", {
+    throw new ServiceError("usage", "No message for the agent: give --message", {
       param: "message",
     });
   }
   if (schedule === undefined) {
-    throw new ServiceError("usage", "Nothing says when it is due: give --every, --cron or --at", {
+    throw new ServiceError("usage", "No schedule: give --every, --cron or --at", {
       param: "every",
     });
   }

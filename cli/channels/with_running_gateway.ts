@@ -17,7 +17,7 @@ export async function withRunningGateway<T>(
   if (client === undefined) {
     throw new ServiceError(
       "not_found",
-      `No service runs in ${home}, so no channel does; start it with: service gateway`,
+      `No service runs in ${home}, so no channels are running. Start it with: service start`,
     );
   }
   try {

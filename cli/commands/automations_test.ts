@@ -224,7 +224,7 @@ Deno.test("runAutomations() reads JSON, and what is typed goes over it", async (
 
 Deno.test("runAutomations() refuses what was typed wrongly before it opens anything", async () => {
   const cases: [Invocation["options"], string][] = [
-    [{}, "Nothing says"],
+    [{}, "or --from FILE"],
     [{ every: "1h", cron: "* * * * *" }, "Only one of"],
     [{ every: "1x" }, "--every"],
     [{ every: "" }, "--every"],

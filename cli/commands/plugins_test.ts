@@ -131,7 +131,7 @@ Deno.test("plugins enable and disable write the file, with its comments, and fet
   const enabled = await test.run("enable chat");
   assertEquals(enabled.exit, 0);
   assertStringIncludes(enabled.stderr, "chat is enabled in");
-  assertStringIncludes(enabled.stderr, "takes it over now");
+  assertStringIncludes(enabled.stderr, "applies it now");
   const text = await home.read();
   assertStringIncludes(text, "// mine");
   assertStringIncludes(text, '"${TOKEN_OF_CHAT}"');
@@ -161,7 +161,7 @@ Deno.test("plugins enable api and disable api switch the HTTP API, with the file
   const { exit, stderr } = await test.run("enable api");
   assertEquals(exit, 0);
   assertStringIncludes(stderr, "api is enabled in");
-  assertStringIncludes(stderr, "takes it over when it is started again");
+  assertStringIncludes(stderr, "service restart");
   assertEquals(await api(), { port: 8901, enabled: true });
   assertStringIncludes((await test.run("list")).stderr, "HTTP API: on");
   assertStringIncludes((await test.run("enable api")).stderr, "was enabled already");

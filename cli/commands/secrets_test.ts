@@ -75,7 +75,7 @@ Deno.test("secrets set takes a value from the prompt or standard input, and says
   await using home = await setUp();
   const typed = await home.run(["set", "TYPED"], { typed: VALUE });
   assertEquals([typed.exit, typed.stdout, home.asked], [EXIT.done, "", [
-    "Value of TYPED (not shown): ",
+    "Value of TYPED (hidden): ",
   ]]);
   assertStringIncludes(typed.stderr, "TYPED is set, for the configuration only");
   const line = ["set", "PIPED", "--host", "a.example", "--host=*.b.example", "--command", '["x"]'];

@@ -192,7 +192,7 @@ function report(
   } else {
     const isSet = valueAt(next.canonical, path) !== undefined;
     out.note(`${key} is ${isSet ? "set" : "no longer set"} in ${configFile}`);
-    if (restart) out.note("A running service takes it over when it is started again");
+    if (restart) out.note("Restart a running service to apply it: service restart");
   }
 }
 

@@ -565,7 +565,7 @@ Deno.test("onboard() adds every channel's defaults where it is asked to, and kee
     "and added 2 settings of channels.chat, channels.mail\n",
   );
   const next = stdout.slice(stdout.indexOf("Next:"));
-  assertStringIncludes(next, "service plugins list");
+  assertStringIncludes(next, "service plugins");
   for (const line of next.split("\n")) assert(line.length <= 80, line);
   assertStringIncludes((await run(home, { channels })).stdout, "it has everything");
 });

@@ -36,10 +36,10 @@ export function printOnboarded(out: Output, done: Onboarded, json: boolean): voi
   if (done.secret !== undefined) out.line(`Key: kept encrypted as the secret ${done.secret}`);
   out.line();
   out.line("Next:");
-  out.line('  service agent -m "What can you do?"');
-  out.line("  service doctor          checks that everything works");
-  out.line("  service plugins list    shows the channels, such as Telegram and Slack");
-  out.line("  service serve           serves the HTTP API");
+  out.line("  service agent      chats in the terminal");
+  out.line("  service doctor     checks that everything works");
+  out.line("  service plugins    lists the channels, such as Telegram and Slack");
+  out.line("  service start      runs it in the background");
   if (model === "" && !done.hasProvider) {
     out.line();
     out.line("The offline model only shows how things work. For a real one, get a key of OpenAI,");

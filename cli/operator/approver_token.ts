@@ -31,12 +31,14 @@ export async function approverToken(
   if (!source.isTerminal) {
     throw new ServiceError(
       "usage",
-      `Needs a token of ${who}: set ${TOKEN_VARIABLE}, or run this in a terminal. ` +
+      `This needs ${who} token: set ${TOKEN_VARIABLE}, or run it in a terminal. ` +
         `Issue one with: service tokens issue --scopes ${scope}`,
       { param: TOKEN_VARIABLE },
     );
   }
-  const typed = (await source.readHidden(`Token of ${who} (not shown): `))?.trim() ?? "";
+  const typed =
+    (await source.readHidden(`${scope === "approve" ? "Approver" : "Operator"} token (hidden): `))
+      ?.trim() ?? "";
   if (typed === "") throw new ServiceError("usage", "No token was typed");
   return typed;
 }

@@ -90,8 +90,8 @@ export async function switchChannel(
     out.note(`${what} is ${state} in ${paths.configFile}`);
     out.note(
       restart
-        ? "A running service takes it over when it is started again"
-        : "A running service takes it over now; see how it is with: service channels status",
+        ? "Restart a running service to apply it: service restart"
+        : "A running service applies it now. See its state with: service channels",
     );
   }
   for (const warning of warnings) out.note(`warning: ${warning}`);

@@ -14,6 +14,9 @@ import { type PolicyDeps, readPolicyConfig } from "./deps.ts";
 import { withoutSecrets } from "../secrets/without_secrets.ts";
 import { commandPolicy } from "./settings.ts";
 
+/** Columns from which on names stand in a column of their own. */
+const WIDE = 72;
+
 /** Prints the rules in the order in which they are tried. */
 export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): Promise<void> {
   const config = await readPolicyConfig(deps);
@@ -46,6 +49,8 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
   }
   let source: string | undefined;
   const width = String(rules.length).length;
+  const isWide = out.columns === undefined || out.columns >= WIDE;
+  const names = isWide ? Math.max(...rules.map(({ name }) => name.length)) : 0;
   for (const [index, rule] of rules.entries()) {
     if (rule.source !== source) out.line({ text: HEADINGS[rule.source], style: "bold" });
     source = rule.source;
@@ -53,7 +58,7 @@ export async function showPolicy(out: Output, deps: PolicyDeps, json: boolean): 
       { text: `  ${String(index + 1).padStart(width)}  ` },
       { text: rule.effect.padEnd(5), style: COLORS[rule.effect] },
     ];
-    printParagraph(out, head, `  ${rule.name}  ${describe(rule)}`, { indent: 6 });
+    printParagraph(out, head, `  ${rule.name.padEnd(names)}  ${describe(rule)}`, { indent: 6 });
   }
   out.line();
   printParagraph(

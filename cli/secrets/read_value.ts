@@ -25,7 +25,7 @@ const NOTE_AFTER_MS = 2_000;
 
 /** The value; undefined when the person gave up. Throws `usage` for what is too long or no text. */
 export async function readValue(name: string, source: ValueSource): Promise<string | undefined> {
-  if (source.isTerminal) return await source.readHidden(`Value of ${name} (not shown): `);
+  if (source.isTerminal) return await source.readHidden(`Value of ${name} (hidden): `);
   const timer = setTimeout(source.onWait, NOTE_AFTER_MS);
   try {
     const text = decode(await readBytes(source.stdin));

@@ -20,7 +20,7 @@ import {
   type Question,
   questionBlock,
 } from "./chat_approvals.ts";
-import type { ChatLink, PastMessage } from "./chat_link.ts";
+import type { ChatLink } from "./chat_link.ts";
 import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
@@ -28,6 +28,7 @@ import { type Line, LOOK, type Piece, piece } from "./look.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { attachMentioned } from "./mentions.ts";
 import type { Block, Screen } from "./screen.ts";
+import { SessionFeed, untilConnected } from "./session_feed.ts";
 import { shortBytes, TurnView } from "./turn_view.ts";
 import { wordWrap } from "./wrap.ts";
 
@@ -89,25 +90,22 @@ const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
 const LAST_WORDS_MS = 3_000;
 const SPIN_MS = 120;
-const RECONNECT_MS = 500;
-const HISTORY_MESSAGES = 8;
-const HISTORY_LINES = 8;
 const MAX_OFFER_ROWS = 5;
 
 const COMMANDS = {
   "/help": "Show this",
-  "/session [NAME]": "Show the session, or go on in another one",
-  "/approve": "Allow the action that waits, once",
-  "/deny [REASON]": "Refuse the action that waits",
-  "/exit": "Leave, as do Ctrl-D and Ctrl-C twice",
+  "/session [NAME]": "Show the session, or switch to another",
+  "/approve": "Approve the pending action once",
+  "/deny [REASON]": "Deny the pending action",
+  "/exit": "Leave (also Ctrl-D, or Ctrl-C twice)",
 };
 const KEYS = [
   ["Ctrl-C, Esc", "stop the turn"],
   ["Tab", "complete a command, a model, a session, an @file"],
   ["@path", "attach a file or an image"],
-  ["Ctrl-R", "search what was typed before"],
-  ["Ctrl-J", "a new line, as Alt-Enter and \\ before Enter"],
-  ["Ctrl-O", "show the last tool output whole"],
+  ["Ctrl-R", "search your earlier messages"],
+  ["Ctrl-J", "insert a line break (also Alt-Enter, or \\ before Enter)"],
+  ["Ctrl-O", "show the whole output of the last tool"],
 ] as const;
 
 /** What the service of a session knows, beside the commands of the terminal. */
@@ -125,13 +123,11 @@ export class TerminalChat {
   #session = "";
   #connected: ConnectedChat | undefined;
   #status = STARTING;
-  /** What was said before is shown, and nothing is missed any more. */
-  #isReady = false;
   #sent: Sent[] = [];
   /** Messages that are accepted one after the other. */
   #sending: Promise<void> = Promise.resolve();
   #view: { turnId: string; shown: TurnView } | undefined;
-  #following = new AbortController();
+  readonly #feed: SessionFeed;
   readonly #approvals: ChatApprovals;
   #offers: readonly string[] = [];
   #hint = "";
@@ -157,6 +153,17 @@ export class TerminalChat {
       report: (error) => this.#report(error),
       update: () => this.#screen.update(),
       width: () => this.#screen.width,
+    });
+    this.#feed = new SessionFeed({
+      print: (...lines) => this.#print(...lines),
+      width: () => this.#screen.width,
+      isRendered: options.isRendered,
+      report: (error) => this.#report(error),
+      ready: () => {
+        for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
+      },
+      settleSends: () => this.#sending,
+      happened: (happening) => this.#happened(happening),
     });
     this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
     this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
@@ -193,7 +200,7 @@ export class TerminalChat {
   /** Gives the terminal back. */
   close(): void {
     clearInterval(this.#spinner);
-    this.#following.abort();
+    this.#feed.stop();
     this.#screen.close();
   }
 
@@ -413,7 +420,7 @@ export class TerminalChat {
     }
     const sent: Sent = { text, stop: new AbortController(), isShown: false };
     this.#sent.push(sent);
-    if (this.#isReady) this.#send(sent);
+    if (this.#feed.isReady) this.#send(sent);
   }
 
   #send(sent: Sent): void {
@@ -510,7 +517,7 @@ export class TerminalChat {
     this.#sent = [];
     this.#approvals.clear();
     this.#note(`Session ${this.#session}`);
-    if (this.#connected !== undefined) this.#follow(this.#connected);
+    if (this.#connected !== undefined) this.#feed.follow(this.#connected.link, this.sessionKey);
   }
 
   async #complete(): Promise<void> {
@@ -569,64 +576,8 @@ export class TerminalChat {
     const isFirst = this.#connected === undefined && this.#status === STARTING;
     this.#connected = connected;
     this.#status = "";
-    this.#follow(connected, isFirst);
+    this.#feed.follow(connected.link, this.sessionKey, { history: isFirst });
     this.#screen.update();
-  }
-
-  #follow(connected: ConnectedChat, showsHistory = true): void {
-    this.#following.abort();
-    this.#isReady = false;
-    const goesOn = !showsHistory;
-    const following = this.#following = new AbortController();
-    void (async () => {
-      const { signal } = following;
-      try {
-        // Also when the session is deleted and begins anew.
-        while (!signal.aborted && this.#connected === connected) {
-          const history = Promise.withResolvers<void>();
-          const happenings = connected.link.follow(this.sessionKey, {
-            signal,
-            goesOn,
-            onReady: (running) => {
-              const shown = showsHistory
-                ? this.#showHistory(connected, running)
-                : Promise.resolve();
-              showsHistory = false;
-              void shown.catch((error) => this.#report(error)).finally(() => {
-                history.resolve();
-                this.#isReady = true;
-                for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
-              });
-            },
-          });
-          for await (const happening of happenings) {
-            await history.promise;
-            // A turn may begin before its message is known to be accepted.
-            if (happening.stored.event.type === "turn_start") await this.#settleSends();
-            if (signal.aborted) return;
-            this.#happened(happening);
-          }
-          if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-        }
-      } catch (error) {
-        if (!signal.aborted && this.#connected === connected) this.#report(error);
-      }
-    })();
-  }
-
-  async #settleSends(): Promise<void> {
-    await this.#sending;
-  }
-
-  async #showHistory({ link }: ConnectedChat, running?: string): Promise<void> {
-    const messages = await link.history(this.sessionKey, HISTORY_MESSAGES);
-    const { width } = this.#screen;
-    // What runs is told whole.
-    const texts = messages.filter(({ turnId }) => turnId !== running).flatMap((message) =>
-      historyLines(message, width, this.#options.isRendered)
-    );
-    if (texts.length === 0) return;
-    this.#print([], ...wordWrap([piece("Earlier in this session", LOOK.dim)], width), ...texts);
   }
 
   #happened({ stored: { turnId, event }, said }: Happening): void {
@@ -701,8 +652,7 @@ export class TerminalChat {
 
   async #reconnect(): Promise<ConnectedChat | undefined> {
     this.#connected = undefined;
-    this.#isReady = false;
-    this.#following.abort();
+    this.#feed.stop();
     this.#endView("interrupted");
     // What was accepted is lost with the service; what was not is sent when it is back.
     this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
@@ -712,19 +662,9 @@ export class TerminalChat {
     if (lost !== undefined) throw lost;
     this.#status = "The service has stopped; waiting for it to come back (Ctrl-C twice leaves)";
     this.#screen.update();
-    let isLeft = false;
-    void this.#left.promise.then(() => isLeft = true);
-    while (!isLeft) {
-      const next = await reconnect().catch(() => undefined);
-      if (next !== undefined) {
-        this.#note("Connected again");
-        return next;
-      }
-      await Promise.race([
-        this.#left.promise,
-        new Promise((resolve) => setTimeout(resolve, RECONNECT_MS)),
-      ]);
-    }
+    const next = await untilConnected(reconnect, this.#left.promise);
+    if (next !== undefined) this.#note("Connected again");
+    return next;
   }
 
   /** The turns of this terminal end with it. */
@@ -743,23 +683,4 @@ export class TerminalChat {
 
 function isCancelled(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "turn_cancelled";
-}
-
-function historyLines({ role, text }: PastMessage, width: number, isRendered: boolean): Line[] {
-  if (text.trim() === "") return [];
-  if (role === "user") {
-    const rows = wordWrap([piece(text, LOOK.bold)], Math.max(4, width - 2));
-    const said = folded(rows);
-    return [
-      [],
-      ...said.map((row, at) => [piece(at === 0 ? "> " : "  ", LOOK.heading), ...row]),
-    ];
-  }
-  return [[], ...folded(isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width))];
-}
-
-function folded(lines: Line[]): Line[] {
-  return lines.length <= HISTORY_LINES ? lines : [...lines.slice(0, HISTORY_LINES), [
-    piece(`… ${lines.length - HISTORY_LINES} more lines`, LOOK.dim),
-  ]];
 }

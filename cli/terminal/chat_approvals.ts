@@ -225,7 +225,7 @@ export class ChatApprovals {
     this.#deps.note("  A token comes from: service tokens issue --scopes approve");
     this.question = {
       about: dialog.view.id,
-      label: "Approver's token (not shown): ",
+      label: "Approver token (hidden): ",
       editor: new Editor(),
       isHidden: true,
       done: (token) => {

@@ -51,14 +51,14 @@ export const APPROVAL_COMMANDS: readonly ChatCommand[] = [
   {
     name: "approve",
     args: "ID DIGEST",
-    summary: "Let an action run that waits",
+    summary: "Approve a pending action",
     rule: "approver",
     run: (call, ports) => answer("approve", call, ports),
   },
   {
     name: "deny",
     args: "ID [REASON]",
-    summary: "Refuse an action that waits",
+    summary: "Deny a pending action",
     rule: "approver",
     run: (call, ports) => answer("deny", call, ports),
   },

@@ -16,37 +16,37 @@ import { describeModel, MODEL_COMMAND } from "./model_command.ts";
 export const CHAT_COMMANDS: readonly ChatCommand[] = [
   {
     name: "new",
-    summary: "Begin anew: what was said stays on record and is not sent to the model",
+    summary: "Start over: earlier messages are kept, but no longer sent to the model",
     rule: "chat",
     async run({ sessionKey }, { journal, work }) {
       try {
         const session = await journal.newContext(sessionKey);
         return session === undefined
           ? "Nothing was said here yet."
-          : "A new context: the model is not shown what was said before.";
+          : "Started over: the model no longer sees earlier messages.";
       } catch (error) {
         // In the journal alone this is decided together with what is accepted at the same time.
         if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
-        return `Not begun anew: ${describeTurns(work(sessionKey))} here; ` +
-          "/stop ends the one that runs.";
+        return `Not started over: ${describeTurns(work(sessionKey))} here; ` +
+          "/stop ends the running one.";
       }
     },
   },
   {
     name: "stop",
-    summary: "End the turn that runs",
+    summary: "Stop the running turn",
     rule: "chat",
     run({ sessionKey }, { work }) {
       const { running, waiting } = work(sessionKey);
       const others = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "waits" : "wait"}.`;
-      if (running === undefined) return `Nothing runs here.${others}`;
+      if (running === undefined) return `Nothing is running here.${others}`;
       running.cancel();
       return `Stopped.${others}`;
     },
   },
   {
     name: "status",
-    summary: "Show model, session, turns and how full the context is",
+    summary: "Show the model, session, turns and context use",
     rule: "read",
     run({ sessionKey }, { journal, modelOf, contextTokens, work }) {
       const session = journal.session(sessionKey);

@@ -72,7 +72,7 @@ Deno.test("/new keeps earlier messages from the model and on record", async () =
   await using agent = testAgent({ model });
   assertEquals(await say(agent, "/new"), "Nothing was said here yet.");
   await agent.ask("the first secret");
-  assertStringIncludes((await say(agent, "/new"))!, "A new context");
+  assertStringIncludes((await say(agent, "/new"))!, "Started over");
   await agent.ask("hello again");
   const { messages } = model.requests[1]!;
   assertEquals(messages, [{ role: "user", parts: [{ type: "text", text: "hello again" }] }]);
@@ -84,16 +84,16 @@ Deno.test("/new keeps earlier messages from the model and on record", async () =
 
 Deno.test("/stop ends the turn that runs, and those that wait go on", async () => {
   await using agent = testAgent({ model: scriptedModel([hanging, says("second")]) });
-  assertEquals(await say(agent, "/stop"), "Nothing runs here.");
+  assertEquals(await say(agent, "/stop"), "Nothing is running here.");
   const first = await agent.submit("one");
   await until(first, "text_delta");
   const second = await agent.submit("two");
   assertEquals(
     await say(agent, "/new"),
-    "Not begun anew: 1 running, 1 waiting here; /stop ends the one that runs.",
+    "Not started over: 1 running, 1 waiting here; /stop ends the running one.",
   );
   assertStringIncludes((await say(agent, "/status"))!, "Turns: 1 running, 1 waiting");
-  assertEquals(await say(agent, "/stop", { sessionKey: "test:other" }), "Nothing runs here.");
+  assertEquals(await say(agent, "/stop", { sessionKey: "test:other" }), "Nothing is running here.");
   assertEquals(await say(agent, "/stop"), "Stopped. 1 more waits.");
   await say(agent, "/stop");
   assertEquals(only(await eventsOf(first), "turn_end")[0]!.status, "cancelled");

@@ -21,7 +21,7 @@ export function automationWarnings(
   const { delivery, enabled } = spec;
   const warnings: string[] = [];
   if (!runs) {
-    warnings.push("No gateway is running: runs wait until one is started with service gateway");
+    warnings.push("No service is running: automations wait until you start it with: service start");
   }
   if (enabled && nextAt === undefined) warnings.push("It never comes due any more");
   if (delivery !== undefined && !isEnabled(delivery.channel)) {

@@ -160,7 +160,7 @@ Deno.test("send() answers commands, with the scopes of the sender, and keeps the
   };
   assertMatch(await said("/status", ["read"]), /Session: websocket:a/);
   assertMatch(await said("/new", ["read"]), /needs the scope chat/);
-  assertEquals(await said("/stop"), "Nothing runs here.");
+  assertEquals(await said("/stop"), "Nothing is running here.");
   assertEquals(agent.journal.sessions({ limit: 9 }), []);
   await agent[Symbol.asyncDispose]();
 });

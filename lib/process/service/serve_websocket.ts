@@ -62,7 +62,7 @@ export async function serveWebsocket(
   const proxy = trustedProxyAuth === null
     ? undefined
     : createTrustedProxy(trustedProxyAuth, { clock, log, network });
-  log.info(`Let in at the WebSocket port: ${posture(section, proxy)}`);
+  log.info(`WebSocket port accepts: ${posture(section, proxy)}`);
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
