@@ -164,9 +164,11 @@ export function folderProblem(
   // It stands in the system prompt.
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(folder)) return "its path holds hidden characters";
   if (isInside(realPathOf(userHome), folder)) return "it is or holds your home folder";
-  if (SYSTEM_FOLDERS.some((each) => isInside(each, folder) || isInside(realPathOf(each), folder))) {
-    return "it is or holds a system folder";
-  }
+  // The kernel's folders are no links, and Deno resolves none of them without every permission.
+  const places = SYSTEM_FOLDERS.flatMap((each) =>
+    KERNEL_FOLDERS.includes(each) ? [each] : [each, realPathOf(each)]
+  );
+  if (places.some((each) => isInside(each, folder))) return "it is or holds a system folder";
   if (KERNEL_FOLDERS.some((each) => isInside(folder, each))) return "it lies in a system folder";
   if (isCredentialPath(folder)) return "it is a place for keys and passwords";
   for (const own of [home, configFile, socketDir].map(realPathOf)) {
