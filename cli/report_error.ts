@@ -14,10 +14,11 @@ import { jsonLine, type Output } from "./output.ts";
  * `help`. Returns the exit code.
  */
 export function reportError(
-  error: unknown,
+  thrown: unknown,
   out: Output,
   { json, verbose, help }: { json: boolean; verbose: boolean; help?: string },
 ): ExitCode {
+  const error = explained(thrown);
   const data = toErrorData(error);
   const outcome = OUTCOMES[data.code];
   const { exit } = outcome;
@@ -37,4 +38,14 @@ export function reportError(
     if (error.cause !== undefined) out.note({ text: `caused by ${error.cause}`, style: "dim" });
   }
   return exit;
+}
+
+/** What Deno opens for nobody: its words name a flag that no one should add. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof Deno.errors.NotCapable)) return error;
+  const [, path] = /^Requires all access to (".*?")/.exec(error.message) ?? [];
+  if (path === undefined) return error;
+  return new ServiceError("usage", `Cannot use ${path}: it belongs to the kernel`, {}, {
+    cause: error,
+  });
 }

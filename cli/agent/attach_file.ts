@@ -49,7 +49,11 @@ async function read(path: string, open: OpenFile): Promise<Uint8Array> {
     if (cause instanceof Deno.errors.NotFound) {
       throw new ServiceError("not_found", `There is no file ${quote(path)}`, { param: "file" });
     }
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = cause instanceof Deno.errors.NotCapable
+      ? "it belongs to the kernel"
+      : cause instanceof Error
+      ? cause.message
+      : String(cause);
     throw new ServiceError("invalid_request", `Cannot read ${quote(path)}: ${why}`, {
       param: "file",
     }, { cause });
