@@ -38,6 +38,12 @@ export async function addServer(
     );
   }
   const headers = pairs(options["header"], "header", /^([^:\s]+):\s*(.*)$/s, "'Name: value'");
+  if (Object.values(headers).some((value) => !value.includes("${"))) {
+    out.note(
+      "Shells keep what is typed in their history. Keep a key with service secrets set NAME and write " +
+        "'${secret:NAME}' in the header",
+    );
+  }
   const env = pairs(options["env"], "env", /^([^=]+)=(.*)$/s, "NAME=value");
   const server = {
     ...url === undefined ? { command } : { url },

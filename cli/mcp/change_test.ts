@@ -37,7 +37,10 @@ Deno.test("mcp add writes a command with its own options, or an address with hea
     ...["add", "files", "--env", "A=b=c", "--cwd", "sub", "--", "/usr/bin/cat", "-n", "--url"],
   ]);
   assertStringIncludes(told, "Try it: service mcp test files");
-  await run(home, ["add", "w-1", "--url", "https://h.example/mcp", "--header", "X-A: b: c"]);
+  const typed = await run(home, [
+    ...["add", "w-1", "--url", "https://h.example/mcp", "--header", "X-A: b: c"],
+  ]);
+  assertStringIncludes(typed, "service secrets set NAME");
   assertEquals(await serversOf(home), {
     files: { command: ["/usr/bin/cat", "-n", "--url"], cwd: "sub", env: { A: "b=c" } },
     "w-1": { url: "https://h.example/mcp", headers: { "X-A": "b: c" } },
