@@ -42,10 +42,14 @@ export async function runProjects(
     else out.line(`Allowed: the agent works in ${folder} when it is started there`);
     return EXIT.done;
   }
-  // One that was removed from the disk has only the name that was remembered.
-  const folder = await Deno.realPath(path).catch(() => typed);
-  if (!await projects.forget(folder)) {
-    throw new ServiceError("not_found", `Nothing is remembered of "${folder}"`, { param: "DIR" });
+  // One that is gone, or a link now, has only the name that was remembered.
+  const real = await Deno.realPath(path).catch(() => path);
+  const [folder] = [
+    ...await projects.forget(real) ? [real] : [],
+    ...await projects.forget(path) ? [path] : [],
+  ];
+  if (folder === undefined) {
+    throw new ServiceError("not_found", `Nothing is remembered of "${real}"`, { param: "DIR" });
   }
   if (json) out.json({ folder, forgotten: true });
   else out.line(`Forgotten: ${folder}`);
