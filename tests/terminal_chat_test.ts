@@ -268,6 +268,9 @@ Deno.test({
       await terminal.press("Tab");
       await terminal.shows(/^> \/status *$/m);
       await terminal.press("C-u");
+      await terminal.say("/statu");
+      await terminal.shows('Unknown command: "/statu"; did you mean /status?');
+      await terminal.press("C-u");
       await terminal.type("/model sw");
       await terminal.press("Tab");
       await terminal.shows(/^> \/model swift *$/m);
