@@ -314,6 +314,9 @@ Deno.test({
     assertStringIncludes(resumed, "local/swift (preset");
     await terminal.shows("> read @numbers.txt");
     assert(resumed.split("\n").every((line) => line.length <= 20));
+    // The home is removed once nobody writes to it.
+    await terminal.say("/exit");
+    assertEquals(await terminal.exit(), 0);
   },
 });
 
