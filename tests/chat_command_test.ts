@@ -23,7 +23,7 @@ Deno.test("service chat -m asks over the wire, goes on in a chat, and answers co
   assertEquals(wrong.code, 2);
   const nobody = await home.run(["chat", "--url", "ws://127.0.0.1:1/", "-m", "hi"]);
   assertEquals(nobody.code, 1);
-  assertStringIncludes(nobody.stderr, "service gateway");
+  assertStringIncludes(nobody.stderr, "service start");
 });
 
 Deno.test("service chat gets in with the port's secret or a token, and not without", async () => {

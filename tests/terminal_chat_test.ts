@@ -268,6 +268,9 @@ Deno.test({
       await terminal.press("Tab");
       await terminal.shows(/^> \/status *$/m);
       await terminal.press("C-u");
+      await terminal.say("/statu");
+      await terminal.shows('Unknown command: "/statu"; did you mean /status?');
+      await terminal.press("C-u");
       await terminal.type("/model sw");
       await terminal.press("Tab");
       await terminal.shows(/^> \/model swift *$/m);
@@ -311,6 +314,9 @@ Deno.test({
     assertStringIncludes(resumed, "local/swift (preset");
     await terminal.shows("> read @numbers.txt");
     assert(resumed.split("\n").every((line) => line.length <= 20));
+    // The home is removed once nobody writes to it.
+    await terminal.say("/exit");
+    assertEquals(await terminal.exit(), 0);
   },
 });
 

@@ -93,7 +93,10 @@ export class ApprovalPrompt {
       const askedAt = now();
       const line = await reader.read(QUESTION);
       if (line.kind === "abandoned" || this.#isOver(id)) return;
-      if (line.kind === "interrupt") return interrupt();
+      if (line.kind === "interrupt") {
+        out.note();
+        return interrupt();
+      }
       if (line.kind === "line" && now() - askedAt < MIN_READING_MS) {
         out.note({ text: "Typed before the question was there: no answer to it", style: "dim" });
         continue;

@@ -44,10 +44,12 @@ export async function wireToken({ url, secret, fetch }: WireAccessDeps): Promise
       signal: AbortSignal.timeout(15_000),
     });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const { message } = (cause as Error).cause as Error | undefined ?? cause as Error;
+    // The last of the errors that it lists is the one that says why.
+    const why = message.split(": ").at(-1);
     throw new ServiceError(
       "not_found",
-      `No service answers at ${url.host}: ${why}. Start one with: service gateway`,
+      `No service answers at ${url.host}: ${why}. Start one with: service start`,
       { param: "url" },
       { cause },
     );

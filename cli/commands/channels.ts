@@ -28,7 +28,11 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
         instanceId: options["instance"] as string | undefined,
         force: options["force"] === true,
       };
-      return await login(out, deps, asked, globals);
+      return await login(out, deps, asked, globals).catch((error) => {
+        const isIncomplete = error instanceof ServiceError && error.code === "config_invalid";
+        if (isIncomplete) out.note(`See what it needs with: service plugins info ${asked.name}`);
+        throw error;
+      });
     }
     case "missed": {
       const { answerMissed, clearMissed, listMissed } = await import("../channels/missed.ts");

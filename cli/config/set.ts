@@ -71,7 +71,15 @@ export async function set(inputs: SetInputs, deps: ConfigDeps): Promise<void> {
   refuseUnknown(next, path, inputs.unset);
   const { inTheWay, remarks } = sortProblems(next, path);
   if (inTheWay.length > 0) {
-    throw configError(`Cannot set ${formatPath(path)}`, inTheWay, "Nothing was written");
+    const key = formatPath(path);
+    const [first] = inTheWay;
+    // The key is named once where it is the one that is wrong.
+    const isItself = inTheWay.length === 1 && formatPath(first!.path) === key;
+    throw configError(
+      isItself ? "Nothing was written" : `Cannot set ${key}`,
+      inTheWay,
+      isItself ? undefined : "Nothing was written",
+    );
   }
   if (next.config !== undefined && next.problems.length === 0) {
     const { paths } = deps;

@@ -17,9 +17,13 @@ import { install, uninstall } from "./install.ts";
 const DIR = {
   name: "dir",
   value: "FOLDER",
-  summary: "Folder of the launcher (~/.local/bin)",
+  summary: "Folder for the launcher; default: ~/.local/bin",
 };
-const BUILT = { name: "built", value: "FOLDER", summary: "Start this built form" };
+const BUILT = {
+  name: "built",
+  value: "FOLDER",
+  summary: "Launch this built form instead of the sources",
+};
 
 const out = processOutput();
 
@@ -30,7 +34,11 @@ async function run([name = "", ...rest]: string[]): Promise<ExitCode> {
   const head = { rest, globals, help: false, version: false };
   const parsed = parseCommand(name, { options }, head);
   if (parsed.help) {
-    for (const each of options) out.line(`  --${each.name} ${each.value}  ${each.summary}`);
+    out.line(`Usage: deno task ${name} [options]`);
+    out.line();
+    for (const each of options) {
+      out.line(`  ${`--${each.name} ${each.value}`.padEnd(16)}  ${each.summary}`);
+    }
     return EXIT.done;
   }
   const dir = absolute(parsed.options["dir"]);

@@ -13,6 +13,7 @@ import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol
 import { EXIT, type ExitCode } from "../command.ts";
 import { hinted, OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
+import { unknown } from "../parse.ts";
 import {
   ChatApprovals,
   type ChatApprovalsDeps,
@@ -110,6 +111,12 @@ const KEYS = [
 
 /** What the service of a session knows, beside the commands of the terminal. */
 const SERVICE_COMMANDS = ["/new", "/stop", "/status", "/model"];
+
+const COMMAND_NAMES = [
+  ...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!),
+  "/quit",
+  ...SERVICE_COMMANDS,
+];
 
 export class TerminalChat {
   readonly #deps: ChatDeps;
@@ -418,6 +425,11 @@ export class TerminalChat {
         if (this.#approvals.answerTyped(name, rest)) return;
       }
     }
+    // With more words it may be a path, and is for the model.
+    if (/^\/[a-z]+$/i.test(text.trim()) && !COMMAND_NAMES.includes(command.toLowerCase())) {
+      this.#editor.set(text);
+      return this.#report(unknown("command", command, COMMAND_NAMES, "see /help"));
+    }
     const sent: Sent = { text, stop: new AbortController(), isShown: false };
     this.#sent.push(sent);
     if (this.#feed.isReady) this.#send(sent);
@@ -523,7 +535,7 @@ export class TerminalChat {
   async #complete(): Promise<void> {
     const { before } = this.#editor;
     const sources: CompletionSources = {
-      commands: [...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!), ...SERVICE_COMMANDS],
+      commands: COMMAND_NAMES,
       models: async () => [...await this.#deps.models(), "default"],
       sessions: () => this.#connected?.link.sessions() ?? Promise.resolve([]),
       files: (folder) => this.#deps.files(folder),
