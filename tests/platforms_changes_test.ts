@@ -76,5 +76,6 @@ testPlatforms(
       }
     }
     assertEquals(await world.gateway.stop(), 0, world.gateway.log());
+    assertEquals(world.gateway.log().includes("nobody noticed"), false, world.gateway.log());
   },
 );

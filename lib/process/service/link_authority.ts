@@ -10,7 +10,7 @@ import type { LocalConnection, LocalUser } from "../../authority/local_users.ts"
 import type { Credential } from "../../contract/credentials.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
-import { ServiceError } from "../../base/errors.ts";
+import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
 import type { AuthorityPeer, ChannelRun, Checks } from "../../authority/protocol.ts";
 import type { ChannelWorker, OpenChannelWorker } from "../../channel_worker/open_channel_worker.ts";
@@ -158,8 +158,9 @@ function openChannel(
   const ended: Promise<string> = peer.call("channel", run, {
     signal: closing.signal,
     onProgress(bytes) {
-      if (bytes.length === 0) return opened.resolve({ ...worker, ended });
-      return output.write(bytes);
+      if (bytes.length > 0) return output.write(bytes);
+      // Closing it is an end like any other.
+      opened.resolve({ ...worker, ended: ended.catch((error) => toErrorData(error).message) });
     },
   });
   ended.catch(opened.reject);
