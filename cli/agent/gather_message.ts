@@ -68,9 +68,10 @@ export async function gatherMessage(
   return [...texts, ...attached];
 }
 
-async function attachAll(
+/** Reads them all. Throws `too_large` for more than a message may bring. */
+export async function attachAll(
   files: readonly string[],
-  { attach }: MessageSources,
+  { attach }: Pick<MessageSources, "attach">,
 ): Promise<AttachedFile[]> {
   if (files.length > MAX_FILES) {
     throw tooLarge(`${files.length} files cannot be attached: at most ${MAX_FILES} can`);

@@ -4,7 +4,10 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/base/errors.ts";
+import { isCredentialPath } from "../../lib/base/protected_names.ts";
 import { type AttachedFile, attachFile } from "../agent/attach_file.ts";
+import { attachAll } from "../agent/gather_message.ts";
 
 const MENTION = /(?<=^|[\s(])@(?:"([^"\n]+)"|([^\s"]+))/g;
 
@@ -23,11 +26,22 @@ export async function mentionedFiles(text: string): Promise<string[]> {
   return [...paths];
 }
 
-/** Reads them. Rejects as `attachFile` does, naming the path. */
+/**
+ * Reads them. Rejects as `attachFile` and `attachAll` do, naming the path, and with `refused` for a file of keys or
+ * passwords: a text that was pasted may name one.
+ */
 export async function attachMentioned(text: string): Promise<AttachedFile[]> {
-  const files: AttachedFile[] = [];
-  for (const path of await mentionedFiles(text)) files.push(await attachFile(expandHome(path)));
-  return files;
+  const paths = (await mentionedFiles(text)).map(expandHome);
+  for (const path of paths) {
+    if (![path, await Deno.realPath(path)].some(isCredentialPath)) continue;
+    throw new ServiceError(
+      "refused",
+      `${JSON.stringify(path)} is a place for keys and passwords, and isn't attached. ` +
+        "Write it without the @, or attach it with: service agent --file",
+      { param: "file" },
+    );
+  }
+  return await attachAll(paths, { attach: attachFile });
 }
 
 /** A path with `~/` as the shell would have it. */
