@@ -41,6 +41,9 @@ export interface OperationDeps extends GatewayParts {
   status: () => Omit<ServiceStatus, "runningTurns" | "queuedTurns">;
 }
 
+/** Of an operation, as JSON: the authority reads it whole, from whoever can open the socket. */
+const MAX_REQUEST_CHARS = 2 * 1024 * 1024;
+
 /** Rows of one read, so that a long session is never in memory at once. */
 const PAGE = 256;
 
@@ -71,7 +74,8 @@ const pageParams = z.object({
 /** The authority checks what is asked. */
 const operateParams = z.object({
   token: z.string().max(1_000).default(""),
-  request: z.looseObject({ op: z.string().max(100) }),
+  request: z.looseObject({ op: z.string().max(100) })
+    .refine((request) => JSON.stringify(request).length <= MAX_REQUEST_CHARS, "a smaller request"),
 });
 const mcpParams = z.discriminatedUnion("op", [
   z.object({ op: z.literal("list") }),

@@ -177,9 +177,15 @@ Deno.test("say tells at once what became of a message", async () => {
   assertEquals(turns.accepted.length, 1);
 });
 
-Deno.test("operate takes nothing that counts by the gateway's own word", async () => {
+Deno.test("operate takes nothing that counts by the gateway's own word, and nothing huge", async () => {
   const { operations } = setUp();
   const { signal } = new AbortController();
+  const large = { op: "settings.change", changes: "x".repeat(3 * 1024 * 1024) };
+  const tooLarge = await assertRejects(
+    () => operations.operate({ request: large }, signal) as Promise<unknown>,
+    ServiceError,
+  );
+  assertEquals([tooLarge.code, tooLarge.details.param], ["invalid_request", "request"]);
   for (
     const request of [
       { op: "commissions.revoke", automationId: "daily" },
