@@ -7,7 +7,7 @@
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
-import { LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
+import { LOG_FILE, logFileOf, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
 import { onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
@@ -27,7 +27,9 @@ export async function runService(
   options: OwnOptions,
   announce: (home: OwnedHome) => void,
 ): Promise<ExitCode> {
-  const logFile = Deno.env.get(LOG_FILE);
+  const named = Deno.env.get(LOG_FILE);
+  // What a service starts inherits its variables, and would set another home's log aside.
+  const logFile = named === logFileOf(options.paths) ? named : undefined;
   const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
   let home = await own();
   if ("heldBy" in home) {

@@ -313,3 +313,19 @@ Deno.test({
     assertEquals([code, stderr], [0, ""]);
   },
 });
+
+Deno.test({
+  ...needs("a service takes no other home's log for its own", "Linux"),
+  async fn() {
+    await using home = await makeServiceHome();
+    const other = `${home.dir}/other.log`;
+    await Deno.writeTextFile(other, "of another home\n");
+    await using _service = await home.start(["gateway", "--json"], {
+      env: { SERVICE_LOG_FILE: other },
+    });
+    const { log } = JSON.parse(await Deno.readTextFile(home.paths.record));
+    assertEquals(log, undefined);
+    const { stderr } = await home.run(["logs"]);
+    assertStringIncludes(stderr, "doesn't run in the background");
+  },
+});
