@@ -42,7 +42,7 @@ export async function gatherMessage(
   const wantsStdin = message === "-" || (useStdin && !sources.stdinIsTerminal);
   if (message === undefined && files.length === 0 && !wantsStdin) {
     if (sources.stdinIsTerminal) return undefined;
-    throw usage("There is no message: give one with -m TEXT");
+    throw usage("No message: give it as TEXT or with -m");
   }
   // The line end that every tool prints last is none of the message.
   const piped = wantsStdin ? (await sources.readStdin()).replace(/\r?\n$/, "") : "";
@@ -60,7 +60,7 @@ export async function gatherMessage(
   if (texts.length === 0 && files.length === 0) {
     throw usage(
       message === undefined
-        ? "There is no message: give one with -m TEXT, or pipe one in"
+        ? "No message: give it as TEXT or with -m, or pipe it in"
         : "The message is empty",
     );
   }

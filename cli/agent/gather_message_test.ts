@@ -77,11 +77,11 @@ Deno.test("gatherMessage() wants a chat when nothing was given at a terminal", a
 Deno.test("gatherMessage() refuses a message without any text", async () => {
   assertEquals(
     await refusal({}, ""),
-    "There is no message: give one with -m TEXT, or pipe one in",
+    "No message: give it as TEXT or with -m, or pipe it in",
   );
   assertEquals(
     await refusal({ useStdin: false }, "x"),
-    "There is no message: give one with -m TEXT",
+    "No message: give it as TEXT or with -m",
   );
   assertEquals(await refusal({ message: "" }), "The message is empty");
   assertEquals(await refusal({ message: " \n" }, "\n"), "The message is empty");

@@ -21,7 +21,7 @@ export function parseSessionName(name: string): string {
   if (/^[A-Za-z0-9._:-]{1,128}$/.test(name)) return name;
   throw new ServiceError(
     "usage",
-    `${JSON.stringify(name)} is no name of a session: it takes 1 to 128 of A-Z a-z 0-9 . _ : -`,
+    `Invalid session name ${JSON.stringify(name)}: expected 1 to 128 of A-Z a-z 0-9 . _ : -`,
     { param: "session" },
   );
 }

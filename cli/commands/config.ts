@@ -52,8 +52,8 @@ const config: Command = {
     "printed. ${NAME} refers to an environment variable and is printed as written.",
   examples: [
     "service config get agent.model",
-    "service config set agent.model local/qwen3",
-    `service config set agent.fallbacks '["openai/gpt-6.1-terra"]'`,
+    "service config set agent.model openai/gpt-6.1-terra",
+    `service config set agent.fallbacks '["anthropic/claude-sonnet-5-5"]'`,
     "service config set providers.openai.apiKey '${OPENAI_API_KEY}'",
     "service config unset agent.temperature",
     "service config check",

@@ -48,7 +48,7 @@ const mcp: Command = {
     "service mcp add memory -- /usr/local/bin/mcp-server-memory",
     "service mcp add docs --url https://mcp.example.com --header 'Authorization: ${secret:DOCS}'",
     "service mcp remove memory",
-    "service mcp test files",
+    "service mcp test memory",
     "service mcp serve",
   ],
   options: [],

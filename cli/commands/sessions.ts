@@ -266,10 +266,10 @@ const sessions: Command = {
     "message or record is one line.",
   examples: [
     "service sessions list --limit 50",
-    "service sessions show default --limit 10",
+    "service sessions show work --limit 10",
     "service sessions export api:default > api.jsonl",
-    "service sessions rename default 'Notes on trains'",
-    "service sessions fork default --before 3 --as other",
+    "service sessions rename work 'Notes on trains'",
+    "service sessions fork work --before 3 --as other",
     "service sessions delete cli:old --yes",
   ],
   options: [],

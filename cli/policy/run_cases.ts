@@ -21,7 +21,10 @@ export async function runCases(
   const config = await readPolicyConfig(deps);
   const run = await runPinnedCases({ config, paths: deps.paths, file });
   if (run === undefined) {
-    throw new ServiceError("not_found", `No such file: ${file ?? policyTestFile(deps.paths)}`);
+    throw new ServiceError(
+      "not_found",
+      `No test cases: ${file ?? policyTestFile(deps.paths)} doesn't exist`,
+    );
   }
   const failed = run.results.filter(({ passed }) => !passed).length;
   if (json) out.json({ ok: failed === 0, file: run.file, cases: run.results });

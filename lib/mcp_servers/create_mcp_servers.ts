@@ -127,7 +127,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         const known = [...servers.keys()].join(", ") || "none";
         throw new ServiceError(
           "not_found",
-          `There is no server "${name}" in mcp.servers; there are: ${known}`,
+          `No MCP server named "${name}"; mcp.servers has: ${known}`,
           { param: "server" },
         );
       }

@@ -85,7 +85,7 @@ export function checkModelName(
 
 function known(names: readonly string[], what = "presets"): string {
   return names.length === 0
-    ? `there are no ${what}`
+    ? `there are no ${what}${what === "providers" ? "; add one with: service onboard" : ""}`
     : `the ${what} are ${names.map((name) => `"${name}"`).join(", ")}`;
 }
 

@@ -101,7 +101,9 @@ export function resolveModels(deps: RegistryDeps): ModelRegistry {
       return make(name, agent);
     }
     const missing = spec === undefined ? "" : ` (${spec.missing})`;
-    const message = `There is no model "${name}"${missing}; there are ${usable(config, providers)}`;
+    const message = `There is no model "${name}"${missing}; available: ${
+      usable(config, providers)
+    }`;
     throw new ServiceError("model_not_found", message, { param: "model" });
   }
 

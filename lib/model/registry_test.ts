@@ -86,7 +86,7 @@ Deno.test("pick() finds presets, models of providers, and offline", () => {
   for (const name of ["gpt-5", "openai/gpt-5", "nope/x", "constructor", "", "/x", "local/"]) {
     const error = assertThrows(() => registry.pick(name), ServiceError, "There is no model");
     assertEquals(error.code, "model_not_found");
-    assertStringIncludes(error.message, "there are the preset fast, local/<model id>, offline");
+    assertStringIncludes(error.message, "available: the preset fast, local/<model id>, offline");
   }
 });
 
