@@ -120,7 +120,7 @@ Deno.test("plugins list, enable and disable work while nothing runs, and while a
   assertEquals([enabled.code, written, restart], [0, true, false], enabled.stderr);
   const status = await home.run(["channels", "status"]);
   assertEquals(status.code, 1);
-  assertStringIncludes(status.stderr, "is no gateway");
+  assertStringIncludes(status.stderr, "has no channels");
   const info = await home.run(["plugins", "info", "webhook"]);
   assertStringIncludes(info.stdout, "Webhook (webhook): on");
   assertFalse((listed.stdout + info.stdout).includes(SECRET));

@@ -26,7 +26,7 @@ export async function withRunningGateway<T>(
     if (!(error instanceof ServiceError) || error.details.param !== "op") throw error;
     throw new ServiceError(
       "not_enabled",
-      `The service that runs in ${home} is no gateway, so it runs no channels: service gateway`,
+      `The service that runs in ${home} has no channels; service start runs one that has`,
     );
   } finally {
     client.close();

@@ -19,7 +19,7 @@ export async function withRunningService<T>(
   const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
   const client = await connectLocal(endpointAt(socket));
   if (client === undefined) {
-    throw new ServiceError("not_found", `No gateway runs in ${home}, so no actions are pending`);
+    throw new ServiceError("not_found", `No service runs in ${home}, so no actions are pending`);
   }
   try {
     return await use(client);
