@@ -159,7 +159,7 @@ function isAtTerminal(
 }
 
 function readOptions({ options, args, globals }: Invocation): AgentOptions {
-  const [text] = args;
+  const text = args.length === 0 ? undefined : args.join(" ");
   if (text !== undefined && options["message"] !== undefined) {
     throw new ServiceError("usage", "Give the message once: as TEXT or with -m", {
       param: "message",
@@ -203,7 +203,7 @@ function requireTerminal(options: AgentOptions, out: Output): void {
 }
 
 const agent: Command = {
-  args: "[TEXT]",
+  args: "[TEXT...]",
   description:
     "Asks the agent and prints its answer. Without a message, on a terminal, it starts a chat. Each " +
     "call starts a new conversation unless you pass --continue or --session. The agent works in the " +

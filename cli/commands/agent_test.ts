@@ -73,9 +73,12 @@ Deno.test("runAgent() asks in a session of its own and prints the answer", async
     asks: false,
     folder: undefined,
   });
-  const again = setUp({}, { args: ["hi"] });
+  const again = setUp({}, { args: ["hi", "there"] });
   assertEquals(await again.run(), EXIT.done);
-  assertNotEquals((again.client.seen[0]!.params as Params<"turn">).sessionKey, sessionKey);
+  const { sessionKey: other, input } = again.client.seen[0]!.params as Params<"turn">;
+  assertNotEquals(other, sessionKey);
+  // Words without quotes around them are one message.
+  assertEquals(input, [{ type: "text", text: "hi there" }]);
 });
 
 Deno.test("runAgent() continues the newest session of the command line with --continue", async () => {
