@@ -207,8 +207,8 @@ class BackupWriter {
   async *#readable(): AsyncGenerator<HomeFile> {
     const { paths, workspace, withWorkspace } = this.#options;
     const leaveOut = new Set([realPathOf(workspace), realPathOf(paths.workspace)]);
+    const staged = await this.#stageSealed(leaveOut);
     const files = await Array.fromAsync(listHome(paths, leaveOut));
-    const staged = await this.#stageSealed(files);
     const databases = files.filter(({ kind }) => kind === "database")
       .sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)));
     for (const file of databases) staged.push(await this.#snapshot(file));
@@ -221,11 +221,12 @@ class BackupWriter {
   }
 
   /** Copies sealed files and keys between two changes of theirs. */
-  async #stageSealed(files: readonly HomeFile[]): Promise<HomeFile[]> {
-    const { operatorDir } = this.#options.paths;
+  async #stageSealed(leaveOut: ReadonlySet<string>): Promise<HomeFile[]> {
+    const { paths, paths: { operatorDir, dataDir } } = this.#options;
     const copy = async () => {
       const staged: HomeFile[] = [];
-      for (const file of files) {
+      // Listed under the lock: a file and what is known of it in the keys come together.
+      for await (const file of listHome(paths, new Set([...leaveOut, realPathOf(dataDir)]))) {
         if (file.kind !== "sealed") continue;
         const source = this.#stagedPath(staged.length, "sealed");
         await Deno.copyFile(file.source, source);

@@ -68,24 +68,27 @@ Deno.test("backupToFile() gets a home in one piece while everything in it is wri
       await journal.end(id, ending());
     }),
   ]);
-  for (const name of ["a", "b"]) {
-    const { paths, auditProblem, settled } = await copyThrough(home, name);
-    assertEquals(auditProblem, undefined);
-    const judged = { dir: paths.auditDir, keysDir: paths.keysDir, publicKeys: [], mirror: "" };
-    const verdict = await judgeAudit({ ...judged, knownLosses: new Set() });
-    assert(verdict.ok, verdict.message);
-    assertEquals(findStateDamage({ dir: paths.operatorDir, keysDir: paths.keysDir }), []);
-    assert(settled!.turns <= 1, `${settled!.turns} open turns`);
-    const restored = openJournal({ path: paths.database });
-    const done = restored.turns(1, 0, 10_000).filter(({ status }) => status === "done");
-    await restored.close();
-    for (const { id } of done) {
-      const media = `${paths.mediaDir}/${id.slice("turn-".length)}`;
-      assertEquals(await Deno.readTextFile(media), id);
+  try {
+    for (const name of ["a", "b"]) {
+      const { paths, auditProblem, settled } = await copyThrough(home, name);
+      assertEquals(auditProblem, undefined);
+      const judged = { dir: paths.auditDir, keysDir: paths.keysDir, publicKeys: [], mirror: "" };
+      const verdict = await judgeAudit({ ...judged, knownLosses: new Set() });
+      assert(verdict.ok, verdict.message);
+      assertEquals(findStateDamage({ dir: paths.operatorDir, keysDir: paths.keysDir }), []);
+      assert(settled!.turns <= 1, `${settled!.turns} open turns`);
+      const restored = openJournal({ path: paths.database });
+      const done = restored.turns(1, 0, 10_000).filter(({ status }) => status === "done");
+      await restored.close();
+      for (const { id } of done) {
+        const media = `${paths.mediaDir}/${id.slice("turn-".length)}`;
+        assertEquals(await Deno.readTextFile(media), id);
+      }
     }
+  } finally {
+    isOver = true;
+    await writing;
   }
-  isOver = true;
-  await writing;
   await journal.close();
   await state.close();
   await audit.close();
