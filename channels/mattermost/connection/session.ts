@@ -121,6 +121,7 @@ export class Session {
         clock,
         log,
       });
+      await feed.begin();
       const session = new Session({ memory, intake, feed, socket, outlet });
       if (settings.actions !== undefined) {
         const { host: address, port, publicUrl } = settings.actions;

@@ -77,6 +77,19 @@ export class PostFeed {
     this.#cursors = new PostCursors(deps.intake);
   }
 
+  /**
+   * Has to be done before the first connection: what is written from here on is looked at, if not in this
+   * run then in a later one. Rejects as a request does.
+   */
+  async begin(): Promise<void> {
+    if (this.#cursors.get(this.#all) !== undefined) return;
+    const newest = newestOf(await this.#listChannels());
+    // In no channel there is none of the server's times. Else between the newest post and all later ones:
+    // posts of the cursor's own time are looked at.
+    const createAt = newest === 0 ? this.#deps.clock.now() : newest + 0.5;
+    await this.#add([], { [this.#all]: { createAt } });
+  }
+
   /** An event `posted`; what cannot be read is left out. */
   take(data: Readonly<Record<string, unknown>>): void {
     const post = readPost(data.post);
@@ -184,20 +197,8 @@ export class PostFeed {
   }
 
   async #fetchMissed(): Promise<void> {
-    const { client, isOfTeam } = this.#deps;
-    const channels = readChannels(await client.getAllTeamsChannels())
-      .filter(({ teamId }) => isOfTeam(teamId));
-    const newest = channels.reduce((ms, { lastPostAt }) => Math.max(ms, lastPostAt), 0);
-    const sinceAll = this.#cursors.get(this.#all);
-    if (sinceAll === undefined) {
-      // The first start ever begins now, before what has come by itself meanwhile.
-      const live = this.#waiting.flatMap((each) =>
-        each === "catch_up" ? [] : each.post.createAt - 1
-      );
-      // In no channel there is none of the server's times.
-      const nowMs = newest > 0 ? newest : this.#deps.clock.now();
-      return await this.#add([], { [this.#all]: { createAt: Math.min(nowMs, ...live) } });
-    }
+    const channels = await this.#listChannels();
+    const sinceAll = this.#cursors.get(this.#all)!;
     for (const { id, type, lastPostAt } of channels) {
       const since = this.#cursors.get(id) ?? { createAt: sinceAll.createAt };
       if (lastPostAt <= since.createAt) continue;
@@ -205,7 +206,13 @@ export class PostFeed {
       // What was not looked at is looked at after the next start.
       if (this.#closing.signal.aborted) return;
     }
-    await this.#add([], { [this.#all]: { createAt: newest } });
+    await this.#add([], { [this.#all]: { createAt: newestOf(channels) } });
+  }
+
+  async #listChannels(): Promise<ListedChannel[]> {
+    const { client, isOfTeam } = this.#deps;
+    return readChannels(await client.getAllTeamsChannels())
+      .filter(({ teamId }) => isOfTeam(teamId));
   }
 
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
@@ -260,6 +267,11 @@ export class PostFeed {
     this.#seen.add(id);
     if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value!);
   }
+}
+
+/** When the last post of them was written; 0 for none. */
+function newestOf(channels: readonly ListedChannel[]): number {
+  return channels.reduce((ms, { lastPostAt }) => Math.max(ms, lastPostAt), 0);
 }
 
 /** A refusal that no repeat mends. */

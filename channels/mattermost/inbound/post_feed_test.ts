@@ -26,9 +26,10 @@ class World {
   readonly refused = new Set<string>();
   readonly broken = new Map<string, unknown>();
   readonly feed: PostFeed;
+  readonly #client: MattermostClient;
 
   constructor() {
-    const client = {
+    this.#client = {
       getAllTeamsChannels: () => {
         this.lists += 1;
         this.onList();
@@ -48,9 +49,14 @@ class World {
         });
       },
     } as unknown as MattermostClient;
+    this.feed = this.openFeed();
+  }
+
+  /** One more, as after a start. */
+  openFeed(): PostFeed {
     const me = { id: this.store.bot.id, username: "helper" };
-    this.feed = new PostFeed({
-      client,
+    return new PostFeed({
+      client: this.#client,
       myId: this.store.bot.id,
       intake: {
         cursor: (name) => this.cursors[name],
@@ -97,8 +103,7 @@ class World {
 
 Deno.test("PostFeed keeps a bounded number of events, and fetches the others", async () => {
   const world = new World();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  await world.feed.begin();
   const gate = Promise.withResolvers<void>();
   world.held = gate.promise;
   const texts = Array.from({ length: 1_500 }, (_, at) => `text ${at}`);
@@ -113,8 +118,7 @@ Deno.test("PostFeed keeps a bounded number of events, and fetches the others", a
 
 Deno.test("PostFeed tries again what could not be written, and moves no cursor past it", async () => {
   const world = new World();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  await world.feed.begin();
   world.failures.push(new Error("the disk is full"));
   const post = world.say("kept");
   await world.until(() => world.warnings.length === 1);
@@ -133,13 +137,14 @@ Deno.test("PostFeed tries again what could not be written, and moves no cursor p
 Deno.test("PostFeed waits as long as the server asks for, and holds what comes meanwhile", async () => {
   const world = new World();
   world.store.post(world.store.alice.id, world.room.id, "before the first start");
+  await world.feed.begin();
   const limited = { status: 429, retryAfterMs: 90_000, isSent: true };
   world.failures.push(new ApiError("pause", limited));
   world.feed.catchUp();
   world.say("live");
   await world.until(() => world.warnings.length === 1);
   world.clock.tick(89_000);
-  assertEquals(world.lists, 1);
+  assertEquals(world.lists, 2);
   world.clock.tick(1_000);
   await world.until(() => world.added.length === 1);
   assertEquals(world.texts, ["live"]);
@@ -148,8 +153,7 @@ Deno.test("PostFeed waits as long as the server asks for, and holds what comes m
 
 Deno.test("PostFeed leaves the oldest alone where more was written than is fetched, and says so", async () => {
   const world = new World();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  await world.feed.begin();
   for (let at = 0; at < 1_100; at++) {
     world.store.post(world.store.alice.id, world.room.id, `text ${at}`);
   }
@@ -162,7 +166,7 @@ Deno.test("PostFeed leaves the oldest alone where more was written than is fetch
 
 Deno.test("PostFeed takes an event that comes twice once", async () => {
   const world = new World();
-  world.feed.catchUp();
+  await world.feed.begin();
   const post = world.say("once");
   world.take(post);
   await world.until(() => world.added.length > 0);
@@ -177,8 +181,7 @@ Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the 
   const pages = [null, 7, {}, { order: "x", posts: {} }, { order: ["x"] }];
   for (const page of pages) {
     const world = new World();
-    world.feed.catchUp();
-    await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+    await world.feed.begin();
     const { store } = world;
     const [secret, odd, open] = ["secret", "odd", "open"].map((name) => store.channel(name, "P"));
     for (const { id, name } of [secret!, odd!, open!]) store.post(store.alice.id, id, name);
@@ -202,8 +205,7 @@ Deno.test("PostFeed leaves a channel alone that cannot be read, and fetches the 
 
 Deno.test("PostFeed leaves out what is no post in a page that is one", async () => {
   const world = new World();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  await world.feed.begin();
   const { store } = world;
   const [odd, open] = ["odd", "open"].map((name) => store.channel(name, "P"));
   for (const { id, name } of [odd!, open!]) store.post(store.alice.id, id, name);
@@ -216,8 +218,7 @@ Deno.test("PostFeed leaves out what is no post in a page that is one", async () 
 
 Deno.test("PostFeed fetches again for a gap that comes while it fetches", async () => {
   const world = new World();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${world.store.bot.id}`] !== undefined);
+  await world.feed.begin();
   world.onList = () => {
     if (world.lists > 2) return;
     // The list is made, and then something is missed once more.
@@ -234,26 +235,27 @@ Deno.test("PostFeed fetches again for a gap that comes while it fetches", async 
   await world.feed.close();
 });
 
-Deno.test("PostFeed has its first cursor before what waits then, so that a process that is killed loses none", async () => {
+Deno.test("PostFeed looks after a later start at all that was written since it began, even if it was stopped before its first look", async () => {
   const world = new World();
-  world.store.post(world.store.alice.id, world.room.id, "before");
-  world.feed.catchUp();
-  const post = world.say("live");
-  const all = `* ${world.store.bot.id}`;
-  await world.until(() => world.stored.length === 2);
-  assertEquals(world.stored.map((cursors) => cursors[all]), [
-    String(post.create_at - 1),
-    `${post.create_at} ${post.id}`,
-  ]);
+  const { store, room } = world;
+  const before = store.post(store.alice.id, room.id, "before");
+  await world.feed.begin();
+  assertEquals(world.stored, [{ [`* ${store.bot.id}`]: String(before.create_at + 0.5) }]);
+  store.post(store.alice.id, room.id, "unheard", { create_at: before.create_at + 1 });
   await world.feed.close();
+  const next = world.openFeed();
+  await next.begin();
+  next.catchUp();
+  await world.until(() => world.added.length > 0);
+  assertEquals(world.texts, ["unheard"]);
+  await next.close();
 });
 
 Deno.test("PostFeed begins now in no channel, and hears nothing older when it comes into one", async () => {
   const world = new World();
   const { store, room } = world;
   store.channels.clear();
-  world.feed.catchUp();
-  await world.until(() => world.cursors[`* ${store.bot.id}`] !== undefined);
+  await world.feed.begin();
   store.channels.set(room.id, room);
   const createAt = world.clock.now();
   store.post(store.alice.id, room.id, "older", { create_at: createAt - 1 });
