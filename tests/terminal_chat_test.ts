@@ -93,7 +93,7 @@ for (const gateway of [false, true]) {
       await terminal.press("C-c");
       await terminal.shows("Stopped");
       // What waited is given back, to be sent or changed.
-      assertMatch(await terminal.bottom(), /^> later/);
+      await terminal.edits(/^> later/);
       await terminal.press("Enter");
       await terminal.shows("Answer to later");
 
@@ -152,7 +152,7 @@ for (const gateway of [false, true]) {
       await terminal.say(`call read_file ${JSON.stringify({ path: file })}`);
       await terminal.type("12");
       await terminal.shows("Send or clear the line below");
-      assertMatch(await terminal.bottom(), /^> 12/);
+      await terminal.edits(/^> 12/);
       await terminal.press("C-u");
       await new Promise((resolve) => setTimeout(resolve, 700));
       await terminal.press("3");
@@ -204,7 +204,7 @@ Deno.test({
     const wide = await terminal.shows("word59");
     assertEquals(wide.split("word59").length, 2, wide);
     assertEquals(wide.split("word31").length, 2, wide);
-    assertMatch(await terminal.bottom(), /^> narrow line that is long/);
+    await terminal.edits(/^> narrow line that is long/);
   },
 });
 
@@ -293,7 +293,7 @@ Deno.test({
       const failed = await terminal.shows("error: the answer of local/fake was cut off");
       // The gateway's log has lines of its own.
       assertMatch(failed, /^\d{4}-\d\d-\d\dT\S+ warning A turn failed/m);
-      assertMatch(await terminal.bottom(), /^> typed meanwhile\s*$/);
+      await terminal.edits(/^> typed meanwhile\s*$/);
       await terminal.press("C-u");
       await terminal.say("/model swift");
       await terminal.shows("Model from the next turn on");
@@ -371,7 +371,7 @@ Deno.test({
     await one.shows("word2");
     await one.type("ahead");
     await two.shows("word4");
-    assertMatch(await one.bottom(), /^> ahead/);
+    await one.edits(/^> ahead/);
     await one.press("C-u");
     await one.say("/status");
     await one.shows("Turns: 1 running, 0 waiting");

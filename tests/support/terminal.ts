@@ -27,8 +27,8 @@ export interface Terminal extends AsyncDisposable {
   say(text: string): Promise<void>;
   /** All that was shown, with what has scrolled away; `colors` with the sequences of colours. */
   screen(options?: { colors?: boolean }): Promise<string>;
-  /** The edited line and what is below it. */
-  bottom(): Promise<string>;
+  /** Waits until the edited line, with what is below it, is like that. Rejects with the screen. */
+  edits(wanted: RegExp): Promise<void>;
   /** Waits until something is shown. Rejects with the screen when it does not come. */
   shows(wanted: string | RegExp): Promise<string>;
   resize(columns: number, rows: number): Promise<void>;
@@ -71,6 +71,15 @@ export async function openTerminal(
   await run(
     ...["new-session", "-d", "-s", "m", "-x", String(columns), "-y", String(rows), script],
   );
+  async function until(wanted: unknown, holds: (screen: string) => boolean): Promise<string> {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const screen = await terminal.screen();
+      if (holds(screen)) return screen;
+      if (Date.now() > end) throw new Error(`Not shown: ${wanted}\n${screen}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
   const terminal: Terminal = {
     type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
     press: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
@@ -80,21 +89,14 @@ export async function openTerminal(
     },
     screen: ({ colors = false } = {}) =>
       run("capture-pane", "-p", "-t", "m", "-S", "-", ...colors ? ["-e"] : []),
-    async bottom() {
-      const screen = (await terminal.screen()).trimEnd();
-      return screen.slice(Math.max(0, screen.lastIndexOf("\n> ") + 1));
+    async edits(wanted) {
+      await until(wanted, (screen) => wanted.test(screen.slice(screen.lastIndexOf("\n> ") + 1)));
     },
-    async shows(wanted) {
-      const until = Date.now() + PATIENCE_MS;
-      for (;;) {
-        const screen = await terminal.screen();
-        if (typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen)) {
-          return screen;
-        }
-        if (Date.now() > until) throw new Error(`Not shown: ${wanted}\n${screen}`);
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      }
-    },
+    shows: (wanted) =>
+      until(
+        wanted,
+        (screen) => typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen),
+      ),
     resize: async (columns, rows) =>
       void await run("resize-window", "-t", "m", "-x", String(columns), "-y", String(rows)),
     async exit() {
