@@ -151,7 +151,11 @@ Deno.test({
 });
 
 Deno.test({
-  ...needs("after kill -9 status says so, and a number that was used again is nobody's", "Linux"),
+  ...needs(
+    "after kill -9 status says so, and a number that was used again is nobody's",
+    "Linux",
+    "sleep",
+  ),
   async fn() {
     await using home = await makeServiceHome();
     const pid = await startPid(home);
@@ -206,7 +210,11 @@ Deno.test({
 });
 
 Deno.test({
-  ...needs("a service that cannot write down what it is can be looked at and stopped", "Linux"),
+  ...needs(
+    "a service that cannot write down what it is can be looked at and stopped",
+    "Linux",
+    "readlink",
+  ),
   async fn() {
     await using home = await makeServiceHome();
     // As on a full disk.

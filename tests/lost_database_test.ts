@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { makeHome, type TestHome } from "./support/home.ts";
+import { needs } from "./support/needs.ts";
 
 const SERVE = ["serve", "--port", "0", "--json"];
 
@@ -82,29 +83,34 @@ async function epochOf(home: TestHome): Promise<string> {
   return epoch.split(".")[0]!;
 }
 
-Deno.test("a backup that is put back has another epoch, however it is put back", async () => {
-  await using home = await makeHome({ channels: { websocket: { websocketRequiresToken: false } } });
-  const folder = `${home.dir}/home`;
-  const database = `${folder}/data/service.db`;
-  const first = await epochOf(home);
-  assert(first.length > 0);
-  const backup = await Deno.readFile(database);
-  const copyHome = (from: string, to: string) =>
-    new Deno.Command("cp", { args: ["-a", from, to] }).output();
-  await copyHome(folder, `${home.dir}/backup`);
-  assertEquals(await epochOf(home), first, "nothing was put back");
+Deno.test(
+  needs("a backup that is put back has another epoch, however it is put back", "cp"),
+  async () => {
+    await using home = await makeHome({
+      channels: { websocket: { websocketRequiresToken: false } },
+    });
+    const folder = `${home.dir}/home`;
+    const database = `${folder}/data/service.db`;
+    const first = await epochOf(home);
+    assert(first.length > 0);
+    const backup = await Deno.readFile(database);
+    const copyHome = (from: string, to: string) =>
+      new Deno.Command("cp", { args: ["-a", from, to] }).output();
+    await copyHome(folder, `${home.dir}/backup`);
+    assertEquals(await epochOf(home), first, "nothing was put back");
 
-  await Deno.writeFile(database, backup);
-  const second = await epochOf(home);
-  assertNotEquals(second, first, "written into the file");
-  assertEquals(await epochOf(home), second, "and only once");
+    await Deno.writeFile(database, backup);
+    const second = await epochOf(home);
+    assertNotEquals(second, first, "written into the file");
+    assertEquals(await epochOf(home), second, "and only once");
 
-  await Deno.writeFile(`${database}.old`, backup);
-  await Deno.rename(`${database}.old`, database);
-  const third = await epochOf(home);
-  assertNotEquals(third, first, "in place of the file");
+    await Deno.writeFile(`${database}.old`, backup);
+    await Deno.rename(`${database}.old`, database);
+    const third = await epochOf(home);
+    assertNotEquals(third, first, "in place of the file");
 
-  await Deno.remove(folder, { recursive: true });
-  await copyHome(`${home.dir}/backup`, folder);
-  assertNotEquals(await epochOf(home), first, "with the whole home");
-});
+    await Deno.remove(folder, { recursive: true });
+    await copyHome(`${home.dir}/backup`, folder);
+    assertNotEquals(await epochOf(home), first, "with the whole home");
+  },
+);

@@ -12,7 +12,7 @@ import { CHANNELS } from "../../channels/mod.ts";
 import { acquireHome } from "../../lib/authority/home_lock.ts";
 import { openRegistry } from "../../lib/registry/open_registry.ts";
 import { type Behaviour, startModelServer } from "../../tests/fakes/model_server.ts";
-import { isProgram, needs } from "../../tests/support/needs.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { type Finding, repairAll, runChecks } from "./check.ts";
 import { checkClock } from "./check_clock.ts";
 import { checkLock } from "./check_lock.ts";
@@ -331,10 +331,7 @@ Deno.test("checkPorts() knows the ports that enabled channels listen at, while n
 });
 
 Deno.test({
-  ...needs("portOwner() names the process that listens", {
-    what: "ss or lsof",
-    isThere: ["/usr/bin/ss", "/bin/ss", "/usr/sbin/ss", "/usr/bin/lsof"].some(isProgram),
-  }),
+  ...needs("portOwner() names the process that listens", "ss"),
   async fn() {
     const busy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = busy.addr;

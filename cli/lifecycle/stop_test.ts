@@ -6,11 +6,15 @@ import { endpointAt, listenLocal } from "../../lib/local/endpoint.ts";
 import { serveGuest } from "../../lib/local/server.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { writeRecord } from "./record.ts";
+import { needs } from "../../tests/support/needs.ts";
 import { stopService } from "./stop.ts";
 
 Deno.test({
-  name: "stopService() ends no process that has the number of a service in another container",
-  ignore: Deno.build.os !== "linux",
+  ...needs(
+    "stopService() ends no process that has the number of a service in another container",
+    "Linux",
+    "sleep",
+  ),
   async fn() {
     await using home = await tempHome();
     const { paths } = home;

@@ -24,7 +24,7 @@ peerKit("pipes", () => {
     b: streamTransport({ readable: there!.stdout, writable: back!.stdin }),
     close: async () => void await Promise.all([there!.status, back!.status]),
   });
-});
+}, "cat");
 
 peerKit("a Unix socket", async () => {
   const folder = await Deno.makeTempDir();

@@ -25,13 +25,16 @@ export interface Program {
 export const PROGRAMS = {
   bash: { command: "bash", package: "bash" },
   bubblewrap: { command: "bwrap", package: "bubblewrap", inSystemFolder: true },
+  cat: { command: "cat", package: "coreutils" },
   chromium: { command: "chromium", package: "chromium" },
+  cp: { command: "cp", package: "coreutils" },
   curl: { command: "curl", package: "curl", inSystemFolder: true },
   dovecot: { command: "dovecot", package: "dovecot-imapd" },
   exim: { command: "exim4", package: "exim4-daemon-light" },
   fish: { command: "fish", package: "fish" },
   git: { command: "git", package: "git", inSystemFolder: true },
   ip: { command: "ip", package: "iproute2" },
+  mkfifo: { command: "mkfifo", package: "coreutils" },
   mount: { command: "mount", package: "mount" },
   nginx: { command: "nginx", package: "nginx-light" },
   ngircd: { command: "ngircd", package: "ngircd" },
@@ -41,6 +44,7 @@ export const PROGRAMS = {
   perl: { command: "perl", package: "perl-base", inSystemFolder: true },
   prosody: { command: "prosody", package: "prosody" },
   python3: { command: "python3", package: "python3", inSystemFolder: true },
+  readlink: { command: "readlink", package: "coreutils" },
   // BSD has a program of this name with other options.
   script: {
     command: "script",
@@ -48,6 +52,8 @@ export const PROGRAMS = {
     prints: { args: ["--version"], text: "util-linux" },
   },
   sh: { command: "sh", package: "dash" },
+  sleep: { command: "sleep", package: "coreutils" },
+  ss: { command: "ss", package: "iproute2" },
   tar: { command: "tar", package: "tar" },
   tmux: { command: "tmux", package: "tmux" },
   umount: { command: "umount", package: "mount" },

@@ -5,6 +5,7 @@
  */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { type Need, needs } from "../../../tests/support/needs.ts";
 import { call, type Handlers, notice } from "../endpoint.ts";
 import { Peer, PeerFault, plainErrors } from "../peer.ts";
 import { type Frame, type Transport, WINDOW } from "../transport.ts";
@@ -89,8 +90,12 @@ function handlers(seen: Seen): Handlers<Answers> {
   };
 }
 
-/** Registers the tests for a transport. */
-export function peerKit(name: string, open: () => Promise<TransportPair>): void {
+/** Registers the tests for a transport; `all`: what it needs of the machine. */
+export function peerKit(
+  name: string,
+  open: () => Promise<TransportPair>,
+  ...all: Need[]
+): void {
   const test = (
     what: string,
     run: (
@@ -100,7 +105,7 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
     ) => Promise<void>,
     limits: { maxCalls?: number; maxAnswering?: number } = {},
   ) =>
-    Deno.test(`Peer over ${name} ${what}`, async () => {
+    Deno.test(needs(`Peer over ${name} ${what}`, ...all), async () => {
       const pair = await open();
       const seen: Seen = { said: [], aborted: [] };
       const none = { calls: {}, notices: {} };
@@ -134,7 +139,7 @@ export function peerKit(name: string, open: () => Promise<TransportPair>): void 
     run: (b: Transport, a: Peer<Answers, Answers>) => Promise<void>,
     { isStrict = false } = {},
   ) =>
-    Deno.test(`Peer over ${name} ${what}`, async () => {
+    Deno.test(needs(`Peer over ${name} ${what}`, ...all), async () => {
       const pair = await open();
       const seen: Seen = { said: [], aborted: [] };
       const a = new Peer({
