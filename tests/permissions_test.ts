@@ -7,7 +7,8 @@ Deno.test("the service has exactly its table, and cannot do what is not in it", 
   });
   const { code, stdout, stderr } = await home.run(["permissions", "--serve", "--json"]);
   assertEquals(code, 0, stderr);
-  const table: { kind: string; value: string; askedBy: string }[] = JSON.parse(stdout).service;
+  const rows: { kind: string; value: string; asked_by: string }[] = JSON.parse(stdout).permissions;
+  const table = rows.map(({ asked_by: askedBy, ...row }) => ({ ...row, askedBy }));
   const nets = table.filter(({ kind }) => kind === "net").map((
     { value, askedBy },
   ) => [value, askedBy]);

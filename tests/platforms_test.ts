@@ -432,7 +432,7 @@ testPlatforms(
   async () => {
     await using world = await PlatformWorld.open({ script: {} });
     const { stdout } = await world.home.run(["permissions", "--json"]);
-    const rows: { kind: string; value: string; askedBy: string }[] = JSON.parse(stdout).channels;
+    const rows: { kind: string; value: string; asked_by: string }[] = JSON.parse(stdout).channels;
     await Promise.all(world.each.map(async ([name]) => {
       const { default: manifest } = await import(`../channels/${name}/manifest.ts`);
       const { permissions } = manifest as ChannelDescriptor;
@@ -443,7 +443,7 @@ testPlatforms(
       assertEquals([info.enabled, info.configured, info.missing], [true, true, []], name);
 
       const of = (kind: string) =>
-        rows.filter((row) => row.kind === kind && row.askedBy === `channels.${name}`)
+        rows.filter((row) => row.kind === kind && row.asked_by === `channels.${name}`)
           .map(({ value }) => value);
       // Its own, and those that its settings name.
       const values: Record<string, unknown> = info.configValues;

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { SubcommandSpec } from "../cli/command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { scopesOf } from "../lib/http/web/web_route.ts";
 import { inertRoutes } from "../lib/http/web/openapi/inert_routes.ts";
@@ -30,17 +31,65 @@ Deno.test("each operation is one route, one entry of OpenAPI and one command tha
       const entry = paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
       assertEquals([entry?.summary, entry?.security], [summary, [{ bearer: [scope] }]], name);
     }
-    if (command !== undefined) await assertCommand(command);
+    if (command !== undefined) await findCommand(command);
   }
 });
 
-async function assertCommand(command: string): Promise<void> {
+/** What the command says of itself. */
+async function findCommand(command: string): Promise<SubcommandSpec | undefined> {
   const [name, subcommand] = command.split(" ");
   const entry = COMMANDS.find((each) => each.name === name);
   assert(entry !== undefined, command);
   const { default: { subcommands = [] } } = await entry.load();
-  assert(subcommand === undefined || subcommands.some((each) => each.name === subcommand), command);
+  const found = subcommands.find((each) => each.name === subcommand);
+  assert(subcommand === undefined || found !== undefined, command);
+  return found;
 }
+
+/** Commands of another form than their operation, and why. */
+const OWN_FORM: Readonly<Record<string, string>> = {
+  "audit list": "reads files, also of a copy; times as people type them",
+  "audit verify": "reads files, also of a copy",
+  "channels login": "asks for what the channel wants to know",
+  "config get": "takes a key",
+  "config set": "takes a key and its value",
+  "permissions": "reads the configuration, so no gateway has to run",
+  "plugins list": "reads the configuration, so no gateway has to run",
+  "plugins enable": "also switches the HTTP API, and checks settings first",
+  "plugins disable": "also switches the HTTP API",
+};
+
+/** Fields that are not typed as they are, and why. */
+const NOT_TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "automations list": { limit: "every page is printed", after: "every page is printed" },
+  "secrets set": {
+    value: "asked for, or read from standard input",
+    hosts: "one each --host",
+    commands: "one each --command",
+  },
+};
+
+Deno.test("a command has the help of its operation, and an argument or option for each field", async () => {
+  const own = new Set<string>();
+  for (const name of names) {
+    const { input, summary, command } = (findOperation(name) ?? findGatewayOperation(name))!;
+    if (command === undefined) continue;
+    if (command in OWN_FORM) {
+      own.add(command);
+      continue;
+    }
+    const found = (await findCommand(command))!;
+    assertEquals(found.summary, summary, command);
+    const typed = [
+      ...found.args?.toLowerCase().split(" ") ?? [],
+      ...found.options?.map((option) => option.name.replaceAll("-", "_")) ?? [],
+    ];
+    const { [command]: others = {} } = NOT_TYPED;
+    const fields = Object.keys(input.shape);
+    assertEquals(fields.filter((field) => !typed.includes(field)), Object.keys(others), command);
+  }
+  assertEquals([...own].sort(), Object.keys(OWN_FORM).sort());
+});
 
 /** What a command prints with --json, a value each line. */
 async function printed(home: TestHome, args: string[], env = {}): Promise<unknown[]> {
@@ -82,6 +131,12 @@ Deno.test("a command prints what the route of its operation answers", async () =
     (await get("automations")).automations,
   );
   assertEquals(await printed(home, ["automations", "show", made!.id]), [made]);
+  const { permissions } = await get("permissions");
+  const [table] = await printed(home, ["permissions"]) as { permissions: unknown[] }[];
+  assertEquals([table!.permissions, permissions.length > 0], [permissions, true]);
+  const { records } = await get("audit?kind=token.issued");
+  const listed = await printed(home, ["audit", "list", "--kind", "token.issued"]);
+  assertEquals([records.length, listed], [1, records]);
   const [cleared] = await printed(home, ["blocks", "clear", "a", "exec"]);
   assertEquals(cleared, { session: "cli:a", capability: "exec", cleared: true });
   assertEquals((await get("latches")).latches, []);

@@ -1,5 +1,6 @@
 /**
- * `service audit list` and `tail`: records for people, or one a line as JSON.
+ * `service audit list` and `tail`: records for people, or one a line as JSON, as the route
+ * has them.
  *
  * @module
  */
@@ -8,6 +9,7 @@ import type { ExitCode } from "../command.ts";
 import { EXIT } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
+import { recordToWire } from "../../lib/audit/record.ts";
 import type { RecordFilter } from "../../lib/audit/record_filter.ts";
 import { type FoundRecord, readRecords } from "../../lib/audit/read_records.ts";
 import { RECORD_COLUMNS, recordRow } from "./record_row.ts";
@@ -79,7 +81,7 @@ async function showTable(found: readonly FoundRecord[], json: boolean, out: Outp
 
 /** A single record, as it comes; its columns cannot know how wide later ones will be. */
 async function showOne(found: FoundRecord, json: boolean, out: Output): Promise<void> {
-  if (json) return await out.stream(jsonLine(found.record) + "\n");
+  if (json) return await out.stream(jsonLine(recordToWire(found.record)) + "\n");
   const cells = recordRow(found).map((cell) => cell.replace(/\s+/g, " ").trim());
   await out.stream(cells.filter((cell) => cell !== "").join("  ") + "\n");
 }

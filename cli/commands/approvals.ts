@@ -4,6 +4,7 @@
  * @module
  */
 
+import { APPROVALS } from "../../lib/operations/approvals.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { shellWord } from "../../lib/policy/shell_word.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
@@ -13,6 +14,7 @@ import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from
 import { type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { approverToken, processTokenSource, type TokenSource } from "../operator/approver_token.ts";
 import { type Ask, operateWith } from "../operator/operate_with.ts";
+import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
@@ -147,10 +149,10 @@ async function approve(
 async function deny(
   { id, session, capability }: Approval,
   ask: Ask,
-  { options, globals, out }: Invocation,
+  invocation: Invocation,
 ): Promise<ExitCode> {
-  const reason = options["reason"] as string | undefined ?? "";
-  await ask({ op: "approvals.deny", id, reason });
+  const { globals, out } = invocation;
+  await ask({ op: "approvals.deny", ...typedInput(APPROVALS["approvals.deny"], invocation) });
   if (globals.json) out.json({ id, outcome: "denied" });
   else {
     out.note(`Denied ${id}. ${capability} is blocked in ${session} until you run:`);
@@ -225,24 +227,7 @@ const approvals: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List pending actions, oldest first" },
-    { name: "show", args: "ID", summary: "Show one with all its details" },
-    {
-      name: "approve",
-      args: "ID",
-      summary: "Allow it once",
-      options: [{
-        name: "digest",
-        value: "HEX",
-        summary: "Digest of the action, at least its first 8 digits",
-      }],
-    },
-    {
-      name: "deny",
-      args: "ID",
-      summary: "Refuse it",
-      options: [{ name: "reason", value: "TEXT", summary: "Reason, which the agent is told" }],
-    },
+    ...Object.values(APPROVALS).map((operation) => operationSubcommand(operation)),
     { name: "watch", summary: "Print actions as they come and go, until Ctrl-C" },
   ],
   run: (invocation) =>

@@ -5,6 +5,8 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+import { AUTOMATIONS } from "../../lib/operations/automations.ts";
+import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { COMMISSION_COMMANDS, runCommission } from "../automations/commission.ts";
 import {
@@ -24,6 +26,11 @@ import { AUTOMATION_OPTIONS } from "../automations/typed_automation.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { type Ask, operateWith } from "../operator/operate_with.ts";
+import {
+  type Differences,
+  operationSubcommand,
+  typedInput,
+} from "../operator/operation_subcommand.ts";
 import { jsonLine, type Output } from "../output.ts";
 
 /** What the command reaches outside of itself. */
@@ -32,9 +39,17 @@ export interface AutomationsDeps extends FieldSources {
   withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
 }
 
-/** Runs that a history shows when it is told no number, and most that it may be told. */
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 200;
+const OPERATIONS = Object.values<OperationHead>(AUTOMATIONS);
+
+const DIFFERENCES: Readonly<Record<string, Differences>> = {
+  // Every page is printed.
+  "automations list": { without: ["limit", "after"] },
+  "automations create": { options: AUTOMATION_OPTIONS },
+  "automations update": { options: AUTOMATION_OPTIONS },
+  "automations delete": {
+    options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
+  },
+};
 
 /** Runs the command. */
 export async function runAutomations(
@@ -46,9 +61,8 @@ export async function runAutomations(
   const fields = subcommand === "create" || subcommand === "update"
     ? await readFields(invocation, deps)
     : {};
-  const limit = wholeNumber("limit", options["limit"], MAX_LIMIT) ?? DEFAULT_LIMIT;
-  const before = wholeNumber("before", options["before"], Number.MAX_SAFE_INTEGER);
-  const requestId = options["request-id"] as string | undefined;
+  const operation = OPERATIONS.find(({ command }) => command === `automations ${subcommand}`)!;
+  const typed = typedInput(operation, invocation);
   if (subcommand === "delete" && options["yes"] !== true) {
     const question = `Delete automation ${args[0]!} and stop its runs?`;
     if (!await confirm(question, deps.confirm(out))) {
@@ -77,9 +91,9 @@ export async function runAutomations(
       case "disable":
         return shown(await ask({ op: `automations.${subcommand}`, id }), id);
       case "run":
-        return await run(ask, invocation, { id, request_id: requestId });
+        return await run(ask, invocation, { ...typed, id });
       case "history":
-        return await history(ask, invocation, deps, { id, before, limit });
+        return await history(ask, invocation, deps, { ...typed, id });
       default: {
         const answer = await ask({ op: "automations.delete", id });
         if (globals.json) out.json(answer);
@@ -137,7 +151,7 @@ async function history(
   ask: Ask,
   { globals, out }: Invocation,
   { timeZone }: AutomationsDeps,
-  params: { id: string; before?: number; limit: number },
+  params: { id: string },
 ): Promise<ExitCode> {
   const { runs, before } = await ask({ op: "automations.history", ...params });
   if (globals.json) {
@@ -150,21 +164,6 @@ async function history(
     out.note(`Earlier ones: service automations history ${params.id} --before ${before}`);
   }
   return EXIT.done;
-}
-
-function wholeNumber(
-  name: string,
-  value: Invocation["options"][string],
-  most: number,
-): number | undefined {
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (/^\d+$/.test(String(value)) && number >= 1 && number <= most) return number;
-  throw new ServiceError(
-    "usage",
-    `Option --${name} is ${JSON.stringify(value)}; it takes a whole number from 1 to ${most}`,
-    { param: name },
-  );
 }
 
 async function readText(path: string, out: Output): Promise<string> {
@@ -184,8 +183,8 @@ async function readText(path: string, out: Output): Promise<string> {
 
 const automations: Command = {
   description:
-    "Schedules messages to the agent, which run unattended. AUTOMATION is an id, or a name that is " +
-    "unique. Times are in this machine's time zone. With --json each automation or run is one line.",
+    "Schedules messages to the agent, which run unattended. For ID, give an automation's id, or " +
+    "its name if that is unique. Times are in this machine's time zone. With --json each automation or run is one line.",
   examples: [
     "service automations create -m 'What is new in the repository?' --every 1h",
     "service automations create -m 'Plan my day' --cron '30 7 * * MON-FRI' --deliver telegram:12345",
@@ -197,54 +196,7 @@ const automations: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List automations" },
-    { name: "show", args: "AUTOMATION", summary: "Show one with its state and warnings" },
-    { name: "create", summary: "Create one and print its id", options: AUTOMATION_OPTIONS },
-    {
-      name: "update",
-      args: "AUTOMATION",
-      summary: "Change the given fields",
-      options: AUTOMATION_OPTIONS,
-    },
-    { name: "enable", args: "AUTOMATION", summary: "Enable it" },
-    { name: "disable", args: "AUTOMATION", summary: "Disable it; a current run continues" },
-    {
-      name: "run",
-      args: "AUTOMATION",
-      summary: "Run it now, even if disabled",
-      options: [{
-        name: "request-id",
-        value: "ID",
-        summary: "Idempotency key: the same id again is the same run",
-      }],
-    },
-    {
-      name: "delete",
-      args: "AUTOMATION",
-      summary: "Delete it and stop its runs",
-      options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
-    },
-    { name: "commission", args: "AUTOMATION", summary: "Dry run: a turn in which nothing runs" },
-    { name: "finding", args: "AUTOMATION", summary: "Show the report of its last dry run" },
-    {
-      name: "grant",
-      args: "AUTOMATION",
-      summary: "Grant exactly what the dry run needed",
-      options: [{
-        name: "digest",
-        value: "HEX",
-        summary: "Digest of the report, at least its first 8 digits",
-      }],
-    },
-    {
-      name: "history",
-      args: "AUTOMATION",
-      summary: "List its runs, latest first",
-      options: [
-        { name: "limit", alias: "n", value: "N", summary: `Runs to list (${DEFAULT_LIMIT})` },
-        { name: "before", value: "N", summary: "Only runs before this one" },
-      ],
-    },
+    ...OPERATIONS.map((each) => operationSubcommand(each, DIFFERENCES[each.command!])),
   ],
   run: async (invocation) => {
     const withService: AutomationsDeps["withService"] = async (globals, use) =>

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CAPABILITIES, type Capability } from "../../lib/contract/actions.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
+import { BLOCKS } from "../../lib/operations/approvals.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset, YES } from "../operator/reset.ts";
 import { operateHere } from "../operator/operate_here.ts";
+import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
 import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
@@ -48,25 +48,13 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
   return EXIT.done;
 }
 
-async function clear(
-  { args, globals, out }: Invocation,
-  deps: OperatorDeps,
-): Promise<ExitCode> {
-  const [typed, capability] = args as [string, string];
-  if (!(CAPABILITIES as readonly string[]).includes(capability)) {
-    throw new ServiceError(
-      "usage",
-      `CAPABILITY is ${JSON.stringify(capability)}; expected one of ${CAPABILITIES.join(", ")}`,
-      { param: "CAPABILITY" },
-    );
-  }
+async function clear(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
+  const { globals, out } = invocation;
+  const typed = typedInput(BLOCKS["latches.clear"], invocation);
+  const { capability } = typed;
   // A name alone is a session of the command line, as in `service sessions`.
-  const session = typed.includes(":") ? typed : `cli:${typed}`;
-  const cleared = await operateHere(
-    { op: "latches.clear", session, capability: capability as Capability },
-    deps,
-    out,
-  );
+  const session = typed.session.includes(":") ? typed.session : `cli:${typed.session}`;
+  const cleared = await operateHere({ op: "latches.clear", session, capability }, deps, out);
   if (globals.json) out.json(cleared);
   else out.note(`Cleared: ${session} can ask for ${capability} again`);
   return EXIT.done;
@@ -84,8 +72,7 @@ const blocks: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List blocked capabilities" },
-    { name: "clear", args: "SESSION CAPABILITY", summary: "Clear a block" },
+    ...Object.values(BLOCKS).map((operation) => operationSubcommand(operation)),
     {
       name: "reset",
       summary: "Set a damaged file of blocks aside, and start empty",

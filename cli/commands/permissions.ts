@@ -44,8 +44,13 @@ const command: Command = {
         })
         : [],
     }, own);
-    if (globals.json) out.json({ service, channels });
-    else {
+    if (globals.json) {
+      const { permissionToWire } = await import("../../lib/operations/permissions.ts");
+      out.json({
+        permissions: service.map(permissionToWire),
+        channels: channels.map(permissionToWire),
+      });
+    } else {
       const width = Math.max(...[...service, ...channels].map(({ value }) => value.length));
       const print = (process: string, table: readonly Permission[]) => {
         printParagraph(out, { text: "" }, process);

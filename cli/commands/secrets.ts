@@ -5,12 +5,14 @@
  */
 
 import type { OperationResult } from "../../lib/operations/operations.ts";
+import { SECRETS } from "../../lib/operations/secrets.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset, YES } from "../operator/reset.ts";
 import { operateHere } from "../operator/operate_here.ts";
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import type { ValueSource } from "../secrets/read_value.ts";
@@ -172,11 +174,9 @@ const secrets: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List names, hosts, commands and times" },
-    {
-      name: "set",
-      args: "NAME",
-      summary: "Add a secret or replace its value",
+    operationSubcommand(SECRETS["secrets.list"]),
+    operationSubcommand(SECRETS["secrets.set"], {
+      without: ["value", "hosts", "commands"],
       options: [
         {
           name: "host",
@@ -191,8 +191,8 @@ const secrets: Command = {
           summary: "Whole command that may receive it: a JSON array, or a line for the shell",
         },
       ],
-    },
-    { name: "rm", args: "NAME", summary: "Remove a secret" },
+    }),
+    operationSubcommand(SECRETS["secrets.remove"]),
     {
       name: "reset",
       summary: "Set secrets aside that can't be read, and start empty",

@@ -113,6 +113,11 @@ export function sealRecord(
   return { record, line: canonicalJson(record) + "\n" };
 }
 
+/** A record for programs: `ts` in seconds since 1970, to the millisecond, and no chain. */
+export function recordToWire({ seq, ts, kind, data, hash }: AuditRecord) {
+  return { seq, ts: ts / 1_000, kind, data, hash };
+}
+
 /** A line's record if it is a whole one whose hash is right; else why not. */
 export function parseRecord(line: string): AuditRecord | { damage: "unreadable" | "edited" } {
   let value: unknown;

@@ -49,7 +49,8 @@ export const approveInput = z.object({
 /** Of the route. */
 export const denyInput = z.object({
   id,
-  reason: z.string(reasonForm).max(1_000, reasonForm).optional().describe("Told to the turn."),
+  reason: z.string(reasonForm).max(1_000, reasonForm).optional()
+    .describe("Reason, which the agent is told."),
 }, "an object").describe("Deny; this also blocks the capability in the session.");
 
 const outcome = z.object({ id: z.string(), outcome: z.enum(["approved", "denied"]) })
@@ -66,7 +67,7 @@ const ERRORS = [
 /** Operations on approvals. */
 export const APPROVALS = {
   "approvals.list": operation({
-    summary: "List pending approvals",
+    summary: "List pending approvals, oldest first",
     scope: "approve",
     command: "approvals list",
     input: z.object({}),
@@ -76,7 +77,7 @@ export const APPROVALS = {
     run: (_, parts) => ({ approvals: enabled(parts.approvals).list().map(summaryOf) }),
   }),
   "approvals.get": operation({
-    summary: "Show a pending approval, with everything to decide by",
+    summary: "Show a pending approval with all its details",
     scope: "approve",
     command: "approvals show",
     input: z.object({ id }),
@@ -89,11 +90,15 @@ export const APPROVALS = {
     },
   }),
   "approvals.approve": operation({
-    summary: "Let the action run, once",
+    summary: "Allow an action once",
     scope: "approve",
     // A chat says the first digits alone; what is another digest is for the audit log.
     command: "approvals approve",
-    input: z.object({ id, digest: z.string(digestForm).max(100, digestForm) }),
+    input: z.object({
+      id,
+      digest: z.string(digestForm).max(100, digestForm)
+        .describe("Digest of the action, at least its first 8 digits."),
+    }),
     output: outcome,
     route: {
       method: "POST",
@@ -107,12 +112,13 @@ export const APPROVALS = {
     },
   }),
   "approvals.deny": operation({
-    summary: "Refuse the action, and block the capability in the session",
+    summary: "Deny an action, and block its capability in the session",
     scope: "approve",
     command: "approvals deny",
     input: z.object({
       id,
-      reason: z.string(reasonForm).max(10_000, reasonForm).default(""),
+      reason: z.string(reasonForm).max(10_000, reasonForm).default("")
+        .describe("Reason, which the agent is told."),
     }),
     output: outcome,
     route: {
@@ -131,7 +137,7 @@ export const APPROVALS = {
 /** Operations on capabilities that a denial has blocked. */
 export const BLOCKS = {
   "latches.list": operation({
-    summary: "List the capabilities that are blocked in sessions",
+    summary: "List blocked capabilities",
     scope: "approve",
     command: "blocks list",
     input: z.object({}),

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { Verdict } from "../audit/judge.ts";
+import { recordToWire } from "../audit/record.ts";
 import { KIND_FORM } from "../audit/record_filter.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
@@ -94,13 +95,7 @@ export const AUDIT = {
         before,
       });
       return {
-        records: page.records.map(({ seq, ts, kind, data, hash }) => ({
-          seq,
-          ts: ts / 1_000,
-          kind,
-          data,
-          hash,
-        })),
+        records: page.records.map(recordToWire),
         next_before: page.nextBefore ?? null,
         damages: page.damages,
       };

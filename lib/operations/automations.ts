@@ -25,7 +25,7 @@ const whole = (min: number, max: number) => {
   const form = `a whole number from ${min} to ${max}`;
   return z.int(form).min(min, form).max(max, form);
 };
-const limit = whole(1, 200).optional().describe(`Rows; default ${DEFAULT_PAGE}.`);
+const limit = whole(1, 200).optional().describe(`Rows to list (default ${DEFAULT_PAGE}).`);
 
 const runRow = z.object({
   id: z.int(),
@@ -121,7 +121,7 @@ export const AUTOMATIONS = {
     run: async (spec, { automations }) => toWire(await automations.create(spec)),
   }),
   "automations.get": gatewayOperation({
-    summary: "Show an automation",
+    summary: "Show an automation with its state and warnings",
     scope: "read",
     command: "automations show",
     input: z.object({ id }),
@@ -131,7 +131,7 @@ export const AUTOMATIONS = {
     run: async ({ id }, { automations }) => toWire(await automations.get(id)),
   }),
   "automations.update": gatewayOperation({
-    summary: "Change fields of an automation",
+    summary: "Change the given fields of an automation",
     scope: "operate",
     command: "automations update",
     input: z.looseObject({ id }, "an object").describe(
@@ -148,7 +148,7 @@ export const AUTOMATIONS = {
     run: async ({ id, ...change }, { automations }) => toWire(await automations.update(id, change)),
   }),
   "automations.delete": gatewayOperation({
-    summary: "Delete an automation, and cancel what runs of it",
+    summary: "Delete an automation and stop its runs",
     scope: "operate",
     command: "automations delete",
     input: z.object({ id }),
@@ -161,15 +161,15 @@ export const AUTOMATIONS = {
     },
   }),
   "automations.enable": switching("enable", "Enable an automation"),
-  "automations.disable": switching("disable", "Disable an automation"),
+  "automations.disable": switching("disable", "Disable an automation; a current run continues"),
   "automations.run": gatewayOperation({
-    summary: "Run an automation now",
+    summary: "Run an automation now, even if disabled",
     scope: "operate",
     command: "automations run",
     input: z.object({
       id,
       request_id: z.string().regex(/^[\x21-\x7e]{1,128}$/, "1 to 128 visible ASCII characters")
-        .optional().describe("The same again is the same run."),
+        .optional().describe("Idempotency key: the same key again is the same run."),
     }, "an object"),
     output: runRow,
     route: { method: "POST", path: `${ONE}/run`, errors: ["not_found", "queue_full"] },
@@ -178,14 +178,14 @@ export const AUTOMATIONS = {
       toRun(await automations.run(id, { requestId })),
   }),
   "automations.history": gatewayOperation({
-    summary: "List the runs of an automation",
+    summary: "List the runs of an automation, latest first",
     scope: "read",
     command: "automations history",
     input: z.object({
       id,
       limit,
       before: whole(0, Number.MAX_SAFE_INTEGER).optional()
-        .describe("Cursor: those before the page that gave it."),
+        .describe("Only runs before this one, such as the cursor of a page."),
     }),
     output: z.object({
       runs: z.array(runRow).describe("Newest first."),
@@ -200,7 +200,7 @@ export const AUTOMATIONS = {
     },
   }),
   "automations.commission": gatewayOperation({
-    summary: "Dry run of an automation: a turn in which nothing runs; ends when its caller leaves",
+    summary: "Dry run of an automation: a turn in which nothing runs; ends if you disconnect",
     scope: "operate",
     command: "automations commission",
     input: z.object({ id }),
@@ -250,12 +250,14 @@ export const AUTOMATIONS = {
     },
   }),
   "automations.grant": gatewayOperation({
-    summary: "Grant an automation exactly what its last report names, if it has not changed",
+    summary: "Grant exactly what the last dry run needed, if the automation hasn't changed",
     scope: "operate",
     command: "automations grant",
     input: z.object({
       id,
-      digest: digest.describe("Of the report; when another is the newest, that is a 409."),
+      digest: digest.describe(
+        "Digest of the report that you read; on the command line, at least its first 8 digits.",
+      ),
     }, "an object").describe("What is granted."),
     output: z.object({
       finding_id: z.string(),

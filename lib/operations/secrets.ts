@@ -37,7 +37,7 @@ const uses = {
 /** Operations on secrets. */
 export const SECRETS = {
   "secrets.list": operation({
-    summary: "List the names and scopes of secrets",
+    summary: "List the names, hosts and commands of secrets",
     scope: "secrets",
     command: "secrets list",
     input: z.object({}),
