@@ -203,7 +203,15 @@ Deno.test("agent works in a project that was allowed, alike with and without a r
   const before = await home.run(ask);
   assertEquals(before.code, 5, before.stderr);
   assertStringIncludes(before.stderr, `service projects allow ${site}`);
+  const root = await home.run(["projects", "allow", "/"]);
+  assertEquals([root.code, root.stderr.includes("config check")], [1, false]);
   assertEquals((await home.run(["projects", "allow", site])).code, 0);
+  const { stdout: records } = await home.run(["audit", "list", "--kind", "project", "--json"]);
+  const { kind, data } = JSON.parse(records);
+  assertEquals(
+    [kind, data.by, data.folder],
+    ["project.allowed", "cli", await Deno.realPath(site)],
+  );
   const owner = await home.run(ask);
   assertEquals([owner.code, owner.stdout], [0, "of the project\n"], owner.stderr);
   const system = JSON.stringify((await model.request(0)).body.messages[0]);

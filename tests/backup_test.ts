@@ -215,7 +215,14 @@ Deno.test("kill -9 in the middle of a backup or a restore leaves nothing half do
   assert(!namesIn(home.dir).includes("a.tar.gz"));
   await run(home, ["backup", file]);
   assertEquals(namesIn(home.dir).filter((name) => name.startsWith("a.tar")), ["a.tar.gz"]);
-  assertEquals(namesIn(`${home.dir}/home`), ["config.json", "data"]);
+  // The folders of its audit record came with it.
+  const names = ["audit", "config.json", "data", "keys", "operator", "run"];
+  assertEquals(namesIn(`${home.dir}/home`), names);
+  const [record, ...more] = (await run(home, ["audit", "list", "--kind", "backup", "--json"]))
+    .trim().split("\n").map((line) => JSON.parse(line));
+  assertEquals([record.kind, more], ["backup.written", []]);
+  const { by, file: written, workspace } = record.data;
+  assertEquals([by, written, workspace], ["cli", file, false]);
 
   restored.env.SERVICE_HOME = `${home.dir}/other`;
   await kill(["restore", file], /^other\.restore-/);
@@ -298,8 +305,9 @@ Deno.test(
       return new TextDecoder().decode(stdout).trim().split("\n");
     };
     assertEquals(await files(), ["backup.json", "home/config.json", "manifest.json"]);
-    const [, , ...rest] = await files("--workspace");
+    const rest = (await files("--workspace")).filter((name) => !name.startsWith("home/"));
     assertEquals(rest, [
+      "backup.json",
       "workspace/.git/",
       "workspace/.git/refs/",
       "workspace/run.sh",

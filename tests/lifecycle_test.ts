@@ -258,7 +258,9 @@ Deno.test({
     const { code, stderr } = await home.run(["start"]);
     assertEquals(code, 3);
     assertStringIncludes(stderr, "api.port");
-    assertStringIncludes(stderr, "did not start");
+    assertMatch(stderr, /^error: [^]*api\.port[^]*did not start/);
+    const [, log = ""] = stderr.split(/did not start.*\n/);
+    assertEquals(log.split("\n").length <= 11, true, log);
 
     await home.configure({});
     await Deno.remove(`${home.dir}/home/logs`, { recursive: true });

@@ -17,7 +17,7 @@ export async function openFolder(
 ): Promise<string | undefined> {
   const paths = homePaths(globals);
   return await chooseFolder({
-    projects: new Projects(paths),
+    projects: openProjects(globals, out),
     paths,
     cwd: Deno.cwd(),
     dir,
@@ -37,6 +37,18 @@ async function confirmFolder(folder: string, out: Output): Promise<boolean> {
     "its workspace.";
   for (const line of wrapText(text, Math.max(20, out.columns ?? 80))) out.note(line);
   return await confirm("Work in this folder?", processConfirm(out));
+}
+
+/** The remembered decisions; a folder that is allowed is on record. */
+export function openProjects(globals: Globals, out: Output): Projects {
+  return new Projects(homePaths(globals), async (folder) => {
+    const { changeState, operatorDeps } = await import("../operator/with_state.ts");
+    await changeState(
+      operatorDeps(globals),
+      out,
+      (state) => state.note("project.allowed", { by: "cli", folder }),
+    );
+  });
 }
 
 /** As `agent.workspace` says. */

@@ -123,7 +123,7 @@ function printReport(out: Output, report: Report): void {
 const WORDS = { allow: "allowed", grant: "needs a grant", deny: "never" } as const;
 const STYLES = { allow: "green", grant: "yellow", deny: "red" } as const;
 
-/** What a rehearsal has shown. Everything in it was chosen by a model, so nothing of it stays hidden. */
+/** What a dry run has shown. Everything in it was chosen by a model, so nothing of it stays hidden. */
 function printFinding(line: Output["line"], finding: Finding): void {
   const { id, outcome, by, finished_at: finishedAt, actions, left, grants, digest } = finding;
   line(`${id}, ${outcome}, by ${visibleLine(by)}, ${new Date(finishedAt * 1_000).toISOString()}`);

@@ -9,6 +9,7 @@ import { type HomePaths, isAbsolutePath } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
 import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { changeState } from "../operator/with_state.ts";
 import { VERSION } from "../version.ts";
 import { plural } from "../plural.ts";
 
@@ -54,6 +55,12 @@ export async function runBackup(
     const done = file === undefined
       ? { ...await backupToStream(stdout.writable, backup), size: undefined }
       : await backupToFile(file, { ...backup, replace: options["force"] === true });
+    await changeState(
+      { paths, env, now },
+      out,
+      (state) =>
+        state.note("backup.written", { by: "cli", file: file ?? null, workspace: withWorkspace }),
+    );
     if (json) {
       out.json({ file, ...done, workspace: withWorkspace });
       return EXIT.done;

@@ -5,10 +5,9 @@
  */
 
 import { resolve } from "@std/path";
-import { type Project, Projects } from "../../lib/authority/projects.ts";
+import type { Project, Projects } from "../../lib/authority/projects.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { homePaths } from "../home_paths.ts";
 import { jsonLine } from "../output.ts";
 import { printTable } from "../table.ts";
 
@@ -89,9 +88,9 @@ const projects: Command = {
     { name: "forget", args: "[DIR]", summary: "Ask again before the agent works in DIR" },
   ],
   async run(invocation) {
-    const { configuredWorkspace } = await import("../agent/open_folder.ts");
+    const { configuredWorkspace, openProjects } = await import("../agent/open_folder.ts");
     return await runProjects(invocation, {
-      projects: new Projects(homePaths(invocation.globals)),
+      projects: openProjects(invocation.globals, invocation.out),
       cwd: Deno.cwd(),
       workspace: () => configuredWorkspace(invocation.globals),
     });

@@ -55,8 +55,13 @@ export async function runSessions(
     );
   }
   const key = fullKey(args[0]!);
-  // Asked before the service is opened, so that nobody waits for the answer but this command.
+  // Asked while the service is not open, so that nobody waits for the answer but this command.
   if (subcommand === "delete" && options["yes"] !== true) {
+    // Throws `not_found`.
+    await deps.withService(
+      globals,
+      (client) => Array.fromAsync(client.stream("session", { key, limit: 1 })),
+    );
     const question = `Delete session ${key} and everything in it?`;
     if (!await confirm(question, deps.confirm(out))) {
       out.note("Nothing was deleted");

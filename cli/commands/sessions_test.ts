@@ -243,15 +243,28 @@ Deno.test("runSessions() deletes with --yes, or after a yes", async () => {
   assertEquals(JSON.parse(forced.stdout.text), { key: "cli:a", deleted: true });
   const asked = setUp({ subcommand: "delete", args: ["a"] }, { answer: "y" });
   assertEquals(await asked.run(), EXIT.done);
-  assertEquals(asked.client.seen.map(({ op }) => op), ["delete"]);
+  assertEquals(asked.client.seen.map(({ op }) => op), ["session", "delete"]);
 });
 
 Deno.test("runSessions() deletes nothing without a yes", async () => {
   const no = setUp({ subcommand: "delete", args: ["a"] }, { answer: "n" });
-  assertEquals([await no.run(), no.opened()], [EXIT.failed, 0]);
+  assertEquals(await no.run(), EXIT.failed);
+  assertEquals(no.client.seen.map(({ op }) => op), ["session"]);
   const nobody = setUp({ subcommand: "delete", args: ["a"] }, { terminal: false });
   assertEquals((await assertRejects(nobody.run, ServiceError, "--yes")).code, "usage");
-  assertEquals(nobody.opened(), 0);
+  assertEquals(nobody.client.seen.map(({ op }) => op), ["session"]);
+});
+
+Deno.test("runSessions() asks nothing about a session that there is not", async () => {
+  const session = () => {
+    throw new ServiceError("not_found", `No session "cli:a"`);
+  };
+  const { run, stderr } = setUp({ subcommand: "delete", args: ["a"] }, {
+    answer: "y",
+    script: { session },
+  });
+  assertEquals((await assertRejects(run, ServiceError)).code, "not_found");
+  assertEquals(stderr.text, "");
 });
 
 Deno.test("runSessions() says which session there is not", async () => {

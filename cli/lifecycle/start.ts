@@ -18,6 +18,9 @@ import { LOG_FILE, logFileOf } from "./record.ts";
 
 const POLL_MS = 100;
 
+/** Lines of the log before the reason that are shown when a start fails. */
+const MAX_LINES = 10;
+
 /** How long after its first answer a service may take to write down how it was started. */
 const RECORD_MS = 2_000;
 
@@ -30,8 +33,8 @@ export interface StartAsked {
 }
 
 /**
- * Starts it and waits until it answers; the exit code of one that ended instead, its last words on
- * standard error. Throws `invalid_request` for a log that cannot be written, and `request_timeout`.
+ * Starts it and waits until it answers; the exit code of one that ended instead, why and its last
+ * lines on standard error. Throws `invalid_request` for a log that cannot be written, and `request_timeout`.
  */
 export async function startService(
   paths: HomePaths,
@@ -54,8 +57,10 @@ export async function startService(
     }
     if (owner.state === "running" || owner.state === "command") owner.client.close();
     if (code !== undefined && owner.state !== "running" && owner.state !== "starting") {
-      out.note({ text: await tail(paths, from), isData: true });
+      const { reason, before } = await lastWords(paths, from);
+      for (const line of reason) out.note({ text: line, isData: true });
       out.note(`The service did not start. Its log: ${logFileOf(paths)}`);
+      for (const line of before) out.note({ text: line, isData: true, style: "dim" });
       return code === EXIT.config ? EXIT.config : EXIT.failed;
     }
     if (Date.now() > giveUpAt) {
@@ -121,8 +126,12 @@ function programArgs(): string[] {
   return ["run", "-q", "--no-prompt", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
 }
 
-/** What it wrote to its log since. */
-async function tail(paths: HomePaths, from: number): Promise<string> {
+/** What it wrote to its log since: why it ended, and the last lines before that. */
+async function lastWords(paths: HomePaths, from: number) {
   const bytes = await Deno.readFile(logFileOf(paths));
-  return new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 4_096))).trimEnd();
+  const text = new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 16_384)));
+  const lines = text.trimEnd().split("\n");
+  const at = lines.findLastIndex((line) => line.startsWith("error:"));
+  const end = at < 0 ? lines.length : at;
+  return { reason: lines.slice(end), before: lines.slice(Math.max(0, end - MAX_LINES), end) };
 }

@@ -59,7 +59,7 @@ export type AuditKind =
   | "grant.removed"
   /** An automation is about to be rehearsed: nothing that it asks for runs. */
   | "commission.started"
-  /** A rehearsal has ended; `grants` says how many it would take. */
+  /** A dry run has ended; `grants` says how many it would take. */
   | "commission.finished"
   /** An operator set a secret: its name and scope, never the value. */
   | "secret.set"
@@ -69,6 +69,10 @@ export type AuditKind =
   | "settings.change"
   /** The file could not be written; `start` is the number of the change's record. */
   | "settings.failed"
+  /** A person is about to let the agent work in a folder besides the workspace. */
+  | "project.allowed"
+  /** Everything of the home was written to a file, keys too; `file` is null for standard output. */
+  | "backup.written"
   /** A credential was made: its number, scopes and owner, never the secret. */
   | "token.issued"
   /** A credential was taken back. */

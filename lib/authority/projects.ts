@@ -54,9 +54,12 @@ const KERNEL_FOLDERS = ["/boot", "/dev", "/etc", "/proc", "/sys"];
 export class Projects {
   readonly #paths: ProjectPaths;
   readonly #lock: StateLock;
+  readonly #onAllow: ((folder: string) => Promise<void>) | undefined;
 
-  constructor(paths: ProjectPaths) {
+  /** `onAllow` puts on record that a folder is about to be allowed; rejecting, it isn't. */
+  constructor(paths: ProjectPaths, onAllow?: (folder: string) => Promise<void>) {
     this.#paths = paths;
+    this.#onAllow = onAllow;
     this.#lock = new StateLock({ path: `${paths.projectsFile}.lock` });
   }
 
@@ -92,7 +95,7 @@ export class Projects {
     return nearest(await this.list(), folder);
   }
 
-  /** Remembers a decision. Throws `config_invalid` for a folder that can't be allowed. */
+  /** Remembers a decision. Throws `invalid_request` for a folder that can't be allowed. */
   async decide(
     folder: string,
     allowed: boolean,
@@ -106,6 +109,7 @@ export class Projects {
     if (allowed) {
       const problem = folderProblem(folder, workspace, this.#paths) ?? overlap(folder, others);
       if (problem !== undefined) throw cannotAllow(folder, problem);
+      await this.#onAllow?.(folder);
     }
     await this.#write([...others, { folder, allowed, decidedAt: Date.now() }]);
   }
@@ -216,7 +220,7 @@ function nearest(projects: readonly Project[], folder: string): Project | undefi
 }
 
 function cannotAllow(folder: string, problem: string): ServiceError {
-  return new ServiceError("config_invalid", `Cannot allow "${folder}": ${problem}`, {
+  return new ServiceError("invalid_request", `Cannot allow "${folder}": ${problem}`, {
     param: "folder",
   });
 }

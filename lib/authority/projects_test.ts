@@ -84,7 +84,8 @@ Deno.test("Projects allows no folder that holds the service's own, the home, the
       ServiceError,
       reason,
     );
-    assertEquals(error.code, "config_invalid", folder);
+    // Its hint would be about the configuration otherwise.
+    assertEquals(error.code, "invalid_request", folder);
   }
   assertEquals((await projects.list()).length, 1);
 });

@@ -1,12 +1,12 @@
 /**
- * What people are told of rehearsals of automations.
+ * What people are told of dry runs of automations.
  *
  * @module
  */
 
 import type { Finding } from "../contract/finding.ts";
 
-/** What a rehearsal came to. */
+/** What a dry run came to. */
 export interface CommissionReport {
   finding: Finding;
   /** What the model said last; for a turn that failed, nothing. */

@@ -1,5 +1,5 @@
 /**
- * What a rehearsal of an automation has shown: each action that it wanted, what a run of it would be
+ * What a dry run of an automation has shown: each action that it wanted, what a run of it would be
  * told, and the grants that it would take. Noted by the authority itself, from what it
  * resolved and judged; nothing in it is by the word of the service or of a model but how the turn ended.
  *
@@ -16,7 +16,7 @@ export const PREVIEWED_EFFECTS = ["allow", "grant", "deny"] as const;
 /** One of {@linkcode PREVIEWED_EFFECTS}. */
 export type PreviewedEffect = typeof PREVIEWED_EFFECTS[number];
 
-/** An action that a rehearsal wanted. */
+/** An action that a dry run wanted. */
 export interface PreviewedAction {
   tool: string;
   capability: Capability;
@@ -37,13 +37,13 @@ export interface NeededGrant {
   target: string;
 }
 
-/** How the turn of a rehearsal ended. */
+/** How the turn of a dry run ended. */
 export const COMMISSION_OUTCOMES = ["done", "failed", "cancelled"] as const;
 
 /** One of {@linkcode COMMISSION_OUTCOMES}. */
 export type CommissionOutcome = typeof COMMISSION_OUTCOMES[number];
 
-/** The finding of one rehearsal. */
+/** The finding of one dry run. */
 export interface Finding {
   /** The commission's id: `com_` and 16 letters and digits. */
   id: string;

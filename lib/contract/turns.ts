@@ -11,7 +11,7 @@ import type { InputPart } from "./messages.ts";
 
 import type { RequestKey, ResponseFacts, Turn, TurnDelivery } from "./journal.ts";
 
-/** The automation that a turn is a run, or a rehearsal, of. */
+/** The automation that a turn is a run, or a dry run, of. */
 export interface TurnAutomation {
   id: string;
   /** Of the automation as it was written when the turn was opened. */

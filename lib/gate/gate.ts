@@ -90,7 +90,7 @@ export interface ActionsOptions {
   approvals: Pick<Approvals, "request">;
   /** Whether there is a person who could answer. */
   canAsk: CanAsk;
-  /** Where actions of rehearsals are noted; without it nothing can be rehearsed. */
+  /** Where actions of dry runs are noted; without it nothing can be rehearsed. */
   commissions?: Pick<Commissions, "objection" | "note">;
   /** Where allowed messages go. */
   outbox: OutboxPort;

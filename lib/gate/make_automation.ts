@@ -30,7 +30,7 @@ export async function makeAutomation(
         status: "ok",
         output: (repeated ? "This call had made it already; not made again. " : "") +
           `The automation ${automationId} is switched on. What its runs do needs grants of their own: ` +
-          `an operator rehearses it with: service automations commission ${automationId}`,
+          `an operator does a dry run with: service automations commission ${automationId}`,
       },
       facts: { automation: automationId, repeated },
     };

@@ -1,5 +1,5 @@
 /**
- * A tool call in the turn of a rehearsal: judged as in a run of the automation, noted, and never run.
+ * A tool call in the turn of a dry run: judged as in a run of the automation, noted, and never run.
  *
  * What the model is told repeats nothing that it chose, such as a URL: as what a tool said, that could be
  * fetched unasked in a later turn of the session.
@@ -44,7 +44,7 @@ export async function rehearseCall(
   { judge, commissions, workspace }: RehearseDeps,
 ): Promise<ActionResult> {
   const objection = commissions === undefined
-    ? "nothing can be rehearsed here"
+    ? "there are no dry runs here"
     : commissions.objection(asked);
   if (objection !== undefined) {
     const message = `Refused: ${objection}`;
@@ -117,7 +117,7 @@ function told(
     const message = `Refused: ${denied} (rule ${rule}); no grant can allow it in a run`;
     return {
       status: "refused",
-      output: `[Rehearsal: nothing ran.] ${message}. Go on with the steps that do not need it.`,
+      output: `[Dry run: nothing ran.] ${message}. Go on with the steps that do not need it.`,
       error: { code: "refused", message },
     };
   }
@@ -125,11 +125,11 @@ function told(
   const would = needed === ""
     ? "In a run it would be allowed."
     : `In a run it would need a grant of ${needed} for exactly this, and an operator can give it ` +
-      "after this rehearsal.";
+      "after this dry run.";
   return {
     status: "ok",
     output:
-      `[Rehearsal: nothing ran, and there is no output.] ${would} Go on with the next steps as ` +
+      `[Dry run: nothing ran, and there is no output.] ${would} Go on with the next steps as ` +
       "if it had succeeded; where you would use its output, say what you would do with it.",
   };
 }

@@ -37,7 +37,7 @@ interface Asked {
   credential: Credential;
 }
 
-/** Time of a rehearsal's turn, milliseconds; `agent.turnTimeoutS` may be less. The authority waits longer. */
+/** Time of a dry run's turn, milliseconds; `agent.turnTimeoutS` may be less. The authority waits longer. */
 const MAX_REHEARSAL_MS = 15 * 60 * 1_000;
 
 /** Makes them. */

@@ -1,5 +1,5 @@
 /**
- * Findings of rehearsals on the disk, the newest of each automation: what is granted later is what stands
+ * Findings of dry runs on the disk, the newest of each automation: what is granted later is what stands
  * here, whatever restarts come between.
  *
  * @module
@@ -12,7 +12,7 @@ import type { SealedFile } from "./sealed_file.ts";
 
 /**
  * The findings of a home. A damaged file is set aside, with a record: what is in it grants nothing, and a
- * rehearsal can be had again.
+ * dry run can be had again.
  */
 export interface FindingStore {
   /** The newest of an automation; none while the file is damaged. */

@@ -18,7 +18,11 @@ const OPERATOR_RECORD_KINDS = [
   "settings.change",
   /** The file could not be written then. */
   "settings.failed",
-  /** A rehearsal of an automation has ended, and what it found is kept. */
+  /** A person let the agent work in a folder besides the workspace. */
+  "project.allowed",
+  /** Everything of the home was written to a file, keys too. */
+  "backup.written",
+  /** A dry run of an automation has ended, and what it found is kept. */
   "commission.finished",
   /** An approval was pending when its service stopped. */
   "approval.void",

@@ -1,6 +1,6 @@
 /**
  * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals,
- * findings of rehearsals, secrets.
+ * findings of dry runs, secrets.
  *
  * Every change leaves what the audit is to be told of it in the same write, and an open state that has
  * an audit passes it on: its own at once, those of other processes when it reads them. Whoever changes

@@ -1,9 +1,9 @@
 /**
- * Rehearsals of automations, as the authority sees them: one is begun, each action of its turn is noted
+ * Dry runs of automations, as the authority sees them: one is begun, each action of its turn is noted
  * here instead of run, and in the end there is a finding, from which an operator grants exactly what it
  * names.
  *
- * What is open lives in memory: a rehearsal does not outlive its process. Findings and grants are on the
+ * What is open lives in memory: a dry run does not outlive its process. Findings and grants are on the
  * disk.
  *
  * @module
@@ -34,10 +34,10 @@ export interface CommissionsDeps {
   now?: () => number;
 }
 
-/** Rehearsals at once. */
+/** Dry runs at once. */
 export const MAX_OPEN = 16;
 
-/** A rehearsal that was not finished within this time is over, milliseconds. */
+/** A dry run that was not finished within this time is over, milliseconds. */
 export const MAX_COMMISSION_MS = 30 * 60 * 1_000;
 
 /** Different actions that a finding keeps, and characters of them together. */
@@ -55,7 +55,7 @@ interface Open {
   left: number;
 }
 
-/** A rehearsal that was begun. */
+/** A dry run that was begun. */
 export interface Begun {
   id: string;
   /** Milliseconds since 1970. */
@@ -88,10 +88,10 @@ export class Commissions {
       if (startedAt - each.startedAt >= MAX_COMMISSION_MS) this.#open.delete(id);
     }
     if ([...this.#open.values()].some((each) => each.automationId === automationId)) {
-      throw new ServiceError("conflict", `The automation "${automationId}" is being rehearsed`);
+      throw new ServiceError("conflict", `The automation "${automationId}" already has a dry run`);
     }
     if (this.#open.size >= MAX_OPEN) {
-      throw new ServiceError("overloaded", `${MAX_OPEN} automations are being rehearsed`, {
+      throw new ServiceError("overloaded", `${MAX_OPEN} dry runs are open already`, {
         retryAfterS: 10,
       });
     }
@@ -120,11 +120,11 @@ export class Commissions {
   /** Why no action of this turn can be rehearsed; undefined when its commission is open. */
   objection({ rehearsal, automation }: Pick<ActionContext, "rehearsal" | "automation">) {
     const open = this.#find(rehearsal);
-    if (open === undefined) return "this rehearsal is over, or was never begun";
+    if (open === undefined) return "this dry run is over, or was never begun";
     if (
       automation === undefined || automation.id !== open.automationId ||
       automation.digest !== open.automationDigest
-    ) return "the rehearsal is of another automation, or of an earlier version of it";
+    ) return "the dry run is of another automation, or of an earlier version of it";
   }
 
   /** Notes what was previewed; nothing when the commission is over by now. */
@@ -155,7 +155,7 @@ export class Commissions {
   ): Promise<Finding | undefined> {
     const open = this.#find(id);
     if (open === undefined) {
-      throw new ServiceError("not_found", `There is no open rehearsal ${JSON.stringify(id)}`, {
+      throw new ServiceError("not_found", `No open dry run ${JSON.stringify(id)}`, {
         param: "id",
       });
     }
@@ -192,7 +192,7 @@ export class Commissions {
     if (finding === undefined) {
       throw new ServiceError(
         "not_found",
-        `The automation ${JSON.stringify(automationId)} has not been rehearsed`,
+        `The automation ${JSON.stringify(automationId)} has had no dry run`,
         { param: "id" },
       );
     }
@@ -202,7 +202,7 @@ export class Commissions {
   /**
    * Writes exactly the grants of the newest finding: all of them or none. Throws `conflict` when
    * `digest` is not the finding's, when the automation is not any more what was rehearsed, and when the
-   * rehearsal did not get to its end (spec 5, G20).
+   * dry run did not get to its end (spec 5, G20).
    */
   async grant(
     { automationId, digest, automationDigest, by }: {
@@ -218,8 +218,8 @@ export class Commissions {
     if (finding.automationDigest !== automationDigest) {
       throw new ServiceError(
         "conflict",
-        `The automation "${automationId}" has changed since it was rehearsed; nothing was granted. ` +
-          "Rehearse it again",
+        `The automation "${automationId}" has changed since its dry run; nothing was granted. ` +
+          "Do the dry run again",
       );
     }
     if (finding.digest !== digest) {
@@ -235,7 +235,7 @@ export class Commissions {
     if (finding.outcome !== "done") {
       throw new ServiceError(
         "conflict",
-        `The last rehearsal of "${automationId}" ended before its end, so what it needs is not known; ` +
+        `The last dry run of "${automationId}" was cut short, so what it needs is not known; ` +
           "nothing was granted",
       );
     }

@@ -77,7 +77,7 @@ Deno.test("begin() is one at a time for an automation, also at the same instant,
   const turn = { rehearsal: id, automation: { id: "aut_0", digest: DIGEST } };
   assertEquals(commissions.objection(turn), undefined);
   now += MAX_COMMISSION_MS;
-  assertEquals(commissions.objection(turn), "this rehearsal is over, or was never begun");
+  assertEquals(commissions.objection(turn), "this dry run is over, or was never begun");
   assertEquals(await codeOf(() => commissions.finish({ id, outcome: "done" })), "not_found");
   for (const bad of ["", "a b", "a/b", "x".repeat(200)]) {
     assertEquals(await codeOf(() => begin(bad)), "invalid_request");
@@ -120,7 +120,7 @@ Deno.test("finish() of one that was cancelled keeps the last finding; one that f
     return await commissions.finish({ id, outcome });
   };
   assertEquals(await rehearse("cancelled"), undefined);
-  assertThrows(() => commissions.finding("aut_a"), ServiceError, "has not been rehearsed");
+  assertThrows(() => commissions.finding("aut_a"), ServiceError, "has had no dry run");
   const done = await rehearse("done");
   assertEquals(await rehearse("cancelled"), undefined);
   assertEquals(commissions.finding("aut_a"), done);

@@ -138,7 +138,7 @@ Deno.test(
     for (const [tool, args, status] of wanted) {
       const result = await gate.act(tool, args, turn);
       assertEquals([tool, args, result.status], [tool, args, status], result.output);
-      assertStringIncludes(result.output, "Rehearsal: nothing ran");
+      assertStringIncludes(result.output, "Dry run: nothing ran");
       // It repeats nothing that the model chose.
       assert(!/https?:|content of a|telegram:5/.test(result.output), result.output);
     }

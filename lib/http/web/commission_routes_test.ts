@@ -101,7 +101,7 @@ Deno.test("G20 the routes rehearse an automation, show the finding, and grant it
   ]);
   // The model was told in words, and got nothing of the file.
   const told = JSON.stringify(at.agent.journal.history(1, 0, 100));
-  assertStringIncludes(told, "Rehearsal: nothing ran");
+  assertStringIncludes(told, "Dry run: nothing ran");
   assert(!told.includes("the content"));
   assertEquals(gate.state.grants.list(), []);
 
