@@ -7,6 +7,7 @@
 
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { toErrorData } from "../../lib/base/errors.ts";
+import { ANSWERS, answersTo, type SessionGrant } from "../operator/approval_choices.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import type { Output } from "../output.ts";
 import type { Approver } from "./approver.ts";
@@ -18,6 +19,8 @@ export interface ApprovalPromptDeps {
   approver: Approver | undefined;
   /** Undefined: nobody types, and everything is approved, as `--yes` says. */
   reader: (() => Promise<Pick<LineReader, "read" | "abandon">>) | undefined;
+  /** Allows exactly this action of the session from now on. */
+  addGrant(grant: Pick<SessionGrant, "capability" | "target">): Promise<void>;
   out: Output;
   now(): number;
   /** Ctrl-C at the question ends the turn. */
@@ -27,12 +30,16 @@ export interface ApprovalPromptDeps {
 /** An answer that comes sooner was typed before anybody could read what it is about. */
 const MIN_READING_MS = 500;
 
-const QUESTION = "[a]pprove, [d]eny with a reason, or Enter to leave it waiting: ";
+const QUESTION = "Type a number, or Enter to leave it waiting: ";
+
+const REASON = "Reason: ";
 
 /** The approvals of one turn. */
 export class ApprovalPrompt {
   readonly #deps: ApprovalPromptDeps;
   readonly #settled = new Set<string>();
+  /** What is allowed until this command ends. */
+  readonly #allowed = new Set<string>();
   #closed = false;
   #asking: Promise<void> = Promise.resolve();
   #current: { id: string; reader: Pick<LineReader, "abandon"> } | undefined;
@@ -69,10 +76,15 @@ export class ApprovalPrompt {
       return;
     }
     const approval = await approver.operate({ op: "approvals.get", id }, turnId);
-    if (openReader === undefined) return await this.#approve(approver, approval, turnId);
+    const isAllowed = this.#allowed.has(keyOf(approval));
+    if (isAllowed) out.note({ text: "  allowed for this session", style: "dim" });
+    if (openReader === undefined || isAllowed) {
+      return await this.#approve(approver, approval, turnId);
+    }
     const reader = await openReader();
     if (this.#isOver(id)) return;
     for (const line of approvalLines(approval, now())) out.note(...line);
+    answersTo(approval).forEach((each, at) => out.note(`  ${at + 1}. ${ANSWERS[each]}`));
     this.#current = { id, reader };
     try {
       await this.#readAnswer(approver, reader, approval, turnId);
@@ -87,11 +99,12 @@ export class ApprovalPrompt {
     approval: OperationResult<"approvals.get">,
     turnId: string,
   ): Promise<void> {
-    const { out, interrupt, now } = this.#deps;
-    const { id } = approval;
+    const { out, interrupt, now, addGrant } = this.#deps;
+    const { id, capability, grant } = approval;
+    let question = QUESTION;
     while (!this.#isOver(id)) {
       const askedAt = now();
-      const line = await reader.read(QUESTION);
+      const line = await reader.read(question);
       if (line.kind === "abandoned" || this.#isOver(id)) return;
       if (line.kind === "interrupt") {
         out.note();
@@ -101,6 +114,10 @@ export class ApprovalPrompt {
         out.note({ text: "Typed before the question was there: no answer to it", style: "dim" });
         continue;
       }
+      if (question === REASON && line.kind === "line") {
+        await approver.operate({ op: "approvals.deny", id, reason: line.text.trim() }, turnId);
+        return;
+      }
       const [, word = "", reason = ""] = /^\s*(\S*)\s*([^]*)$/.exec(
         line.kind === "line" ? line.text : "",
       )!;
@@ -108,10 +125,18 @@ export class ApprovalPrompt {
         out.note({ text: `It still waits: service approvals approve ${id}`, style: "dim" });
         return;
       }
-      if (/^(a|approve|y|yes)$/i.test(word) && reason === "") {
+      const answer = reason === "" ? answersTo(approval)[Number(word) - 1] : undefined;
+      if (answer === "session") this.#allowed.add(keyOf(approval));
+      if (answer === "always") {
+        await addGrant({ capability, target: grant! });
+        out.note("  A grant for exactly this was added; see it with: service grants list");
+      }
+      if (answer === "reason") question = REASON;
+      const allows = answer === "once" || answer === "session" || answer === "always";
+      if (allows || (/^(a|approve|y|yes)$/i.test(word) && reason === "")) {
         return await this.#approve(approver, approval, turnId);
       }
-      if (/^(d|deny|n|no)$/i.test(word)) {
+      if (answer === "deny" || /^(d|deny|n|no)$/i.test(word)) {
         await approver.operate({ op: "approvals.deny", id, reason: reason.trim() }, turnId);
         return;
       }
@@ -129,4 +154,9 @@ export class ApprovalPrompt {
   ): Promise<void> {
     await approver.operate({ op: "approvals.approve", id, digest }, turnId);
   }
+}
+
+/** The same action again has the same. */
+function keyOf({ id, capability, grant }: OperationResult<"approvals.get">): string {
+  return JSON.stringify(grant === undefined ? [id] : [capability, grant]);
 }

@@ -18,6 +18,7 @@ const view = (id: string): OperationResult<"approvals.get"> => ({
   actor: "cli:local",
   created_at: 0,
   expires_at: 60,
+  ...id.startsWith("apr_g") && { grant: "/etc/motd" },
 });
 
 /**
@@ -32,6 +33,7 @@ function sit(lines: (string | Line | { typedAhead: string })[]) {
   const waits = Promise.withResolvers<void>();
   let abandoned: ((line: Line) => void) | undefined;
   let interrupts = 0;
+  const granted: { capability: string; target: string }[] = [];
   const prompt = new ApprovalPrompt({
     approver: {
       operate: ((request: OperationRequest) => {
@@ -64,6 +66,7 @@ function sit(lines: (string | Line | { typedAhead: string })[]) {
         },
         abandon: () => abandoned?.({ kind: "abandoned" }),
       }),
+    addGrant: (grant) => Promise.resolve(void granted.push(grant)),
     out,
     now: () => time,
     interrupt: () => void interrupts++,
@@ -73,6 +76,7 @@ function sit(lines: (string | Line | { typedAhead: string })[]) {
     prompt,
     asked,
     answers,
+    granted,
     reads,
     stderr,
     waits: waits.promise,
@@ -146,4 +150,37 @@ Deno.test("ApprovalPrompt says what became of an action that it cannot ask about
     await new Promise((resolve) => setTimeout(resolve));
   }
   await prompt.close();
+});
+
+Deno.test("ApprovalPrompt offers the five answers of the chat, three where nothing can grant the action", async () => {
+  const answered = async (id: string, ...lines: string[]) => {
+    const sitting = sit(lines);
+    sitting.prompt.requested(id, "t");
+    while (sitting.answers().length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const { stderr, granted, prompt } = sitting;
+    await prompt.close();
+    const numbers = stderr.text.match(/^ {2}\d\. /gm)!.length;
+    const [answer] = sitting.answers() as { op: string; reason?: string }[];
+    return [numbers, answer!.op, answer!.reason, granted];
+  };
+  const grant = { capability: "fs.write", target: "/etc/motd" };
+  assertEquals(await answered("apr_g", "1"), [5, "approvals.approve", undefined, []]);
+  assertEquals(await answered("apr_g", "3"), [5, "approvals.approve", undefined, [grant]]);
+  assertEquals(await answered("apr_g", "9", "4"), [5, "approvals.deny", "", []]);
+  assertEquals(await answered("apr_g", "5", "not it "), [5, "approvals.deny", "not it", []]);
+  assertEquals(await answered("apr_1", "2"), [3, "approvals.deny", "", []]);
+  assertEquals(await answered("apr_1", "3", "no"), [3, "approvals.deny", "no", []]);
+});
+
+Deno.test("ApprovalPrompt asks no more about what is allowed for the session", async () => {
+  const { prompt, answers, reads, stderr } = sit(["2"]);
+  prompt.requested("apr_g1", "t");
+  prompt.requested("apr_g2", "t");
+  while (answers().length < 2) await new Promise((resolve) => setTimeout(resolve));
+  await prompt.close();
+  assertEquals([answers().map(({ op }) => op), reads.length], [
+    ["approvals.approve", "approvals.approve"],
+    1,
+  ]);
+  assertStringIncludes(stderr.text, "allowed for this session");
 });

@@ -21,6 +21,7 @@ import {
   sessionKey,
 } from "../agent/session_name.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
+import { addSessionGrant } from "../operator/approval_choices.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
 
@@ -79,7 +80,7 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
       deps.withService(globals, async (client, operator) => {
         const session = options.session ?? await lastSessionName(client, folder);
         const key = sessionKey(session);
-        const approvals = openApprovals(options, out, deps, {
+        const approvals = openApprovals(options, invocation, deps, {
           client,
           operator,
           sessionKey: () => key,
@@ -113,7 +114,7 @@ export async function runAgent(invocation: Invocation, deps: AgentDeps): Promise
 /** Where the actions of a command's turns are asked about. */
 function openApprovals(
   { yes, json }: Pick<AgentOptions, "yes" | "json">,
-  out: Output,
+  { globals, out }: Pick<Invocation, "globals" | "out">,
   deps: AgentDeps,
   { client, operator, sessionKey }: Pick<ApproverSources, "client" | "operator" | "sessionKey">,
 ) {
@@ -138,6 +139,7 @@ function openApprovals(
       new ApprovalPrompt({
         approver,
         reader: yes ? undefined : ownReader,
+        addGrant: (grant) => addSessionGrant(globals, out, { ...grant, subject: sessionKey() }),
         out,
         now: Date.now,
         interrupt: () => signals.interrupt(),

@@ -16,7 +16,7 @@ import { homePaths } from "../home_paths.ts";
 import { ownOptions, withService } from "../open_service.ts";
 import { operateWith } from "../operator/operate_with.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
-import { changeState, operatorDeps } from "../operator/with_state.ts";
+import { addSessionGrant } from "../operator/approval_choices.ts";
 import { processOutput } from "../output.ts";
 import { VERSION } from "../version.ts";
 import type { ConnectedChat } from "./chat.ts";
@@ -46,14 +46,7 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     names: { parse: parseSessionName, key: sessionKey },
     models: async () => Object.keys((await config(globals)).agent.presets),
     approverOf: (token) => tokenApprover(token, () => client!),
-    addGrant: async ({ subject, capability, target }) => {
-      const note = "allowed in the terminal";
-      await changeState(
-        operatorDeps(globals),
-        processOutput(),
-        (state) => state.grants.add({ subject, capability, target, note }),
-      );
-    },
+    addGrant: (grant) => addSessionGrant(globals, processOutput(), grant),
     // The owner of the home is gone for good when its service is.
     reconnect: async () => isOwner ? undefined : await reconnect(),
   }, {

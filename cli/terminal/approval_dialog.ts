@@ -5,22 +5,19 @@
  */
 
 import type { OperationResult } from "../../lib/operations/operations.ts";
+import { type Answer, ANSWERS, answersTo } from "../operator/approval_choices.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { wordWrap } from "./wrap.ts";
 import type { Key } from "./keys.ts";
 
 /** An answer. */
-export type Choice = "once" | "session" | "always" | "deny" | "reason" | "token" | "later";
+export type Choice = Answer | "token" | "later";
 
 /** A key that comes sooner after another was typed before anybody could read what it is about. */
 export const MIN_READING_MS = 500;
 
 const LABELS: Readonly<Record<Choice, string>> = {
-  once: "Allow once",
-  session: "Allow for this session: exactly this again, until you leave",
-  always: "Always allow: adds a grant for exactly this",
-  deny: "Deny",
-  reason: "Deny with a reason",
+  ...ANSWERS,
   token: "Enter an approver's token (SERVICE_APPROVER_TOKEN holds it too)",
   later: "Leave it waiting",
 };
@@ -43,11 +40,7 @@ export class ApprovalDialog {
     this.view = view;
     this.turnId = turnId;
     this.#quietSince = now;
-    this.#choices = !mayAnswer
-      ? ["token", "later"]
-      : view.grant === undefined
-      ? ["once", "deny", "reason"]
-      : ["once", "session", "always", "deny", "reason"];
+    this.#choices = mayAnswer ? answersTo(view) : ["token", "later"];
   }
 
   /** It comes to the front: what was pressed for the one before is no answer to it. */

@@ -7,6 +7,7 @@
 import type { ApprovalView } from "../../lib/contract/actions.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { Terminal } from "../../lib/operations/operator.ts";
+import type { SessionGrant } from "../operator/approval_choices.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import { Editor } from "./editor.ts";
@@ -42,12 +43,6 @@ export interface ChatApprovalsDeps {
   update(): void;
   width(): number;
   now(): number;
-}
-
-/** A grant to a session. */
-export interface SessionGrant extends Pick<ApprovalView, "capability"> {
-  subject: string;
-  target: string;
 }
 
 /** What is typed instead of a message. */
