@@ -26,7 +26,7 @@ async function build(folder: string): Promise<void> {
 
 /** What the whole run has built, in that folder; else it is built there. */
 async function makeBuilt(folder: string): Promise<void> {
-  const given = Deno.env.get("SERVICE_TEST_BUILT");
+  const given = Deno.env.get("SERVICE_TEST_BUILT")?.replace(/\/$/, "");
   if (given === undefined) return await build(folder);
   for (const path of await filesIn(given)) {
     const to = `${folder}${path.slice(given.length)}`;

@@ -59,10 +59,10 @@ async function runChecks(report: Report): Promise<void> {
 }
 
 /** Whether it succeeded. */
-async function runCheck(report: Report, args: readonly string[]): Promise<boolean> {
+async function runCheck(report: Report, args: readonly string[], cwd = ROOT): Promise<boolean> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [...args],
-    cwd: ROOT,
+    cwd,
     // A tenth less time for the types, most of which live long.
     env: { DENO_V8_FLAGS: "--max-semi-space-size=128" },
   }).output();
@@ -74,12 +74,12 @@ async function runCheck(report: Report, args: readonly string[]): Promise<boolea
   return success;
 }
 
-/** The folder of a built form for this run; undefined where it could not be built. */
-async function buildOnce(report: Report): Promise<string | undefined> {
-  const folder = await Deno.makeTempDir({ prefix: "built-" });
+/** The folder of the built form of sources, for this run; undefined where it could not be built. */
+async function buildOnce(report: Report, sources: string): Promise<string | undefined> {
+  const folder = `${await Deno.makeTempDir({ prefix: "built-" })}/`;
   // In a process of its own: it imports packages, and this one has to run before they are there.
   const args = ["run", "-A", "--cached-only", "--lock=deno.lock", "--frozen", "release/build.ts"];
-  return await runCheck(report, [...args, folder]) ? folder : undefined;
+  return await runCheck(report, [...args, folder], sources) ? folder : undefined;
 }
 
 async function testsOfChange(revision: string): Promise<string[]> {
@@ -104,13 +104,16 @@ if (import.meta.main) {
   const report = new Report(files.length);
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
   const isShort = !flags.full && !flags.changed && flags._.length === 0;
-  const built = isShort ? await buildOnce(report) : undefined;
+  const built = isShort ? await buildOnce(report, ROOT) : undefined;
   // Where it cannot be made, each test that needs it says why.
   const project = flags._.length === 0 ? await testProject().catch(() => undefined) : undefined;
+  const builtProject = isShort && project !== undefined
+    ? await buildOnce(report, project.root)
+    : undefined;
   const env: Record<string, string> = {
     ...flags.full ? { SERVICE_TEST_FULL: "1" } : {},
     ...built === undefined ? {} : { SERVICE_TEST_BUILT: built },
-    ...project === undefined ? {} : { SERVICE_TEST_PROJECT: project.root },
+    ...project === undefined ? {} : { SERVICE_TEST_PROJECT: builtProject ?? project.root },
   };
   const options = { root: ROOT, env };
   const unstable: string[] = [];
@@ -139,9 +142,10 @@ if (import.meta.main) {
   if (flags.timings !== undefined) {
     await Deno.writeTextFile(String(flags.timings), report.timings());
   }
-  if (built !== undefined) {
-    await Deno.remove(built, { recursive: true });
-    await Deno.remove(gatewayCacheOf(built), { recursive: true }).catch(() => {});
+  for (const folder of [built, builtProject]) {
+    if (folder === undefined) continue;
+    await Deno.remove(folder, { recursive: true });
+    await Deno.remove(gatewayCacheOf(folder), { recursive: true }).catch(() => {});
   }
   await project?.[Symbol.asyncDispose]();
   Deno.exit(report.close() ? 0 : 1);

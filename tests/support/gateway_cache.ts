@@ -7,9 +7,9 @@
 
 import { join } from "@std/path";
 
-/** Beside the built form, whose code it is of. */
+/** Beside the built form, whose code it is of. `built`: with a slash at its end. */
 export function gatewayCacheOf(built: string): string {
-  return `${built}.gateway-cache`;
+  return `${built.slice(0, -1)}.gateway-cache`;
 }
 
 /** Gives it to a home that has none, where there is one already. */

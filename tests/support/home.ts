@@ -5,6 +5,7 @@
  * @module
  */
 
+import { existsSync } from "node:fs";
 import { toFileUrl } from "@std/path";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { gatewayCacheOf, giveGatewayCache, keepGatewayCache } from "./gateway_cache.ts";
@@ -13,8 +14,8 @@ import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts
 /** Folder of the checkout. */
 export const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The built form that tests run instead of the sources, where the gate has made one. */
-const BUILT = Deno.env.get("SERVICE_TEST_BUILT");
+/** Folder of the program that tests run: the built form where the gate has made one, else the checkout. */
+const PROGRAM = Deno.env.get("SERVICE_TEST_BUILT") ?? ROOT;
 
 /** Flags with which the program runs from source; the same as those of the tasks. */
 export const RUN_FLAGS = runFlags(ROOT);
@@ -24,11 +25,15 @@ function runFlags(root: string): string[] {
   return ["run", "-q", "--no-prompt", "--cached-only", ...locked, "-P=service"];
 }
 
-/** What Deno is given to run the program, as homes run it. */
-export function programArgs(root = BUILT === undefined ? ROOT : undefined): string[] {
-  if (root !== undefined) return [...runFlags(root), `${root}cli/main.ts`];
+/** What Deno is given to run the program of a folder, sources or the built form, as homes run it. */
+export function programArgs(program = PROGRAM): string[] {
+  if (!isBuilt(program)) return [...runFlags(program), `${program}cli/main.ts`];
   const flags = ["run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-lock"];
-  return [...flags, "--config", `${BUILT}/deno.json`, "-P=service", `${BUILT}/cli/main.js`];
+  return [...flags, "--config", `${program}deno.json`, "-P=service", `${program}cli/main.js`];
+}
+
+function isBuilt(program: string): boolean {
+  return existsSync(`${program}cli/main.js`);
 }
 
 /** A home in a folder of its own. */
@@ -84,16 +89,15 @@ function exists(path: string): Promise<boolean> {
   return Deno.stat(path).then(() => true, () => false);
 }
 
-/** Makes a home, removed with all that runs in it when disposed. `root`: a folder of sources, whose
- * program it is; absent: the checkout, or what was built of it. */
-export async function makeHome(config?: unknown, root?: string): Promise<TestHome> {
+/** Makes a home of a folder's program, removed with all that runs in it when disposed. */
+export async function makeHome(config?: unknown, program = PROGRAM): Promise<TestHome> {
   const dir = await Deno.makeTempDir({ prefix: "service-test-" });
   const children = new Set<Deno.ChildProcess>();
-  const cache = root === undefined && BUILT !== undefined ? gatewayCacheOf(BUILT) : undefined;
+  const cache = isBuilt(program) ? gatewayCacheOf(program) : undefined;
 
   function command(args: string[], { stdin, env }: RunOptions): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
-      args: [...programArgs(root), ...args],
+      args: [...programArgs(program), ...args],
       cwd: dir,
       clearEnv: true,
       env: {

@@ -15,6 +15,7 @@ const PARTS = [
   "channels",
   "lib",
   "docs",
+  "release",
   "deno.json",
   "imports.json",
   "deno.lock",
