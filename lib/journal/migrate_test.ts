@@ -293,6 +293,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
       assertEquals(journal.deliveries.counts("telegram"), { waiting, unknown: 0, dead: 0 });
       if (version >= 6) assertDeliveries(journal);
       if (version >= 7) assertMissed(journal);
+      assertEquals(journal.session("cli:default")!.pinned, version < 10 ? undefined : true);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts, crashes }) => ({ id, attempts, crashes })), [

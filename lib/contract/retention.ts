@@ -1,0 +1,32 @@
+/**
+ * What removes data by age and size: each kind of data is one store that lists what may go.
+ *
+ * @module
+ */
+
+/** Something that retention may remove: a session, a file. */
+export interface Removable {
+  /** Unique in its store: the key of a session, the name of a file. */
+  name: string;
+  /** About how much room it takes. */
+  bytes: number;
+  /** When it was last used, milliseconds since 1970. */
+  at: number;
+}
+
+/** Some of them, the oldest first. */
+export interface RemovablePage {
+  items: Removable[];
+  /** Cursor of the next page; absent when this is the last one. */
+  after?: string;
+}
+
+/** One kind of data. What something still needs is never listed, and never removed. */
+export interface RetentionStore {
+  /** Room that all of it takes, what cannot go included. */
+  usedBytes(): Promise<number>;
+  /** Costs the same however much there is, as far as the disk allows. */
+  page(after: string | undefined, limit: number): Promise<RemovablePage>;
+  /** Removes those that are as they were listed and that nothing needs now; which ones went. */
+  remove(items: readonly Removable[]): Promise<Removable[]>;
+}
