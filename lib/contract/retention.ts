@@ -25,8 +25,8 @@ export interface RemovablePage {
 export interface RetentionStore {
   /** Room that all of it takes, what cannot go included. */
   usedBytes(): Promise<number>;
-  /** Costs the same however much there is, as far as the disk allows. */
-  page(after: string | undefined, limit: number): Promise<RemovablePage>;
+  /** The first page, or the one at a cursor. */
+  page(after?: string): Promise<RemovablePage>;
   /** Removes those that are as they were listed and that nothing needs now; which ones went. */
   remove(items: readonly Removable[]): Promise<Removable[]>;
 }

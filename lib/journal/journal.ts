@@ -73,7 +73,7 @@ export function createJournal(
     deleteSession: (key) => deletion.delete(key),
     retention: {
       usedBytes: () => Promise.resolve(removable.usedBytes()),
-      page: (after, limit) => removable.page(after, limit),
+      page: (after) => removable.page(after),
       remove: (sessions) => deletion.deleteUnneeded(sessions),
     },
     needsFile: (sha256) => removable.needsFile(sha256),

@@ -3,6 +3,9 @@ import type { Removable, RemovablePage } from "../contract/retention.ts";
 import { Queries } from "./query.ts";
 import { KEPT_MS } from "./request_keys.ts";
 
+/** Sessions that a page looks at. */
+const PAGE_SESSIONS = 100;
+
 /** Rows that one read of a session's size passes over. */
 const ROWS_A_READ = 5_000;
 
@@ -41,7 +44,8 @@ export class RemovableSessions extends Queries {
   // A session's changes have times of their own, so one is a cursor.
   readonly #select = this.query(
     `SELECT id, key, updated_at FROM sessions
-     WHERE updated_at > ? AND updated_at < ? AND key NOT NULL ORDER BY updated_at LIMIT ?`,
+     WHERE updated_at > ? AND updated_at < ? AND key NOT NULL
+     ORDER BY updated_at LIMIT ${PAGE_SESSIONS}`,
     toCandidate,
   );
   readonly #selectOne = this.query(
@@ -96,9 +100,9 @@ export class RemovableSessions extends Queries {
     return (this.#pages.get()![0] - this.#freePages.get()![0]) * this.#pageBytes.get()![0];
   }
 
-  /** Looks at `limit` sessions at most, so a page may hold fewer, or none, and still name a next one. */
-  async page(after: string | undefined, limit: number): Promise<RemovablePage> {
-    const candidates = this.#select.all(Number(after ?? 0), this.#unchangedSince(), limit);
+  /** A page may hold few, or none, and still name a next one. */
+  async page(after?: string): Promise<RemovablePage> {
+    const candidates = this.#select.all(Number(after ?? 0), this.#now() - KEPT_MS);
     const isNeeded = this.needs();
     const items: Removable[] = [];
     for (const { id, key, updatedAt } of candidates) {
@@ -106,7 +110,7 @@ export class RemovableSessions extends Queries {
       items.push({ name: key, bytes: await this.#bytesOf(id), at: updatedAt });
     }
     const last = candidates.at(-1);
-    return candidates.length < limit ? { items } : { items, after: `${last!.updatedAt}` };
+    return candidates.length < PAGE_SESSIONS ? { items } : { items, after: `${last!.updatedAt}` };
   }
 
   /** Id of the session, if it is as it was listed and nothing needs it; inside a batch of the writer. */
@@ -128,10 +132,6 @@ export class RemovableSessions extends Queries {
     if (sessions.length === 0) return false;
     const isNeeded = this.needs();
     return sessions.some(({ id }) => isNeeded(id));
-  }
-
-  #unchangedSince(): number {
-    return this.#now() - KEPT_MS;
   }
 
   /** Reads some rows in each turn of the event loop. */
