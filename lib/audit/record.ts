@@ -27,8 +27,10 @@ export type AuditKind =
   | "log.cut"
   /** The hash of the record before, signed. */
   | "log.checkpoint"
-  /** The oldest file is about to be removed, as `audit.keepFiles` says. */
+  /** The oldest file is about to be removed, as `audit.keepFiles` or `retention.audit` says. */
   | "log.pruned"
+  /** Data is about to be removed for its age or its size, as `retention` says: which, and who asked. */
+  | "retention.removed"
   /** This home was restored from a backup: `found` is the last record that the backup holds. */
   | "home.restored"
   /** An action was not allowed. */

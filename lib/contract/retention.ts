@@ -27,6 +27,11 @@ export interface RetentionStore {
   usedBytes(): Promise<number>;
   /** The first page, or the one at a cursor. */
   page(after?: string): Promise<RemovablePage>;
+  /**
+   * Parts what only goes as a whole, such as a file that is written to, where it holds something of before
+   * so many milliseconds. Absent where nothing has to be parted.
+   */
+  split?(afterMs: number): Promise<void>;
   /** Removes those that are as they were listed and that nothing needs now; which ones went. */
   remove(items: readonly Removable[]): Promise<Removable[]>;
 }

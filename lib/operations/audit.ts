@@ -42,6 +42,7 @@ const verdict = z.object({
   records: z.int().optional(),
   files: z.int().optional(),
   first_seq: z.int().optional(),
+  pruned_at: z.number().optional().describe("When the records before first_seq were removed"),
   head_hash: z.string().optional(),
   signed_seq: z.int().nullable().optional().describe("Last record that a signature covers"),
   signed_at: z.number().nullable().optional(),
@@ -115,6 +116,7 @@ export const AUDIT = {
 function verdictToWire(
   {
     firstSeq,
+    prunedAt,
     headHash,
     signedSeq,
     signedAt,
@@ -129,6 +131,7 @@ function verdictToWire(
   return {
     ...rest,
     first_seq: firstSeq,
+    ...prunedAt !== undefined && { pruned_at: Date.parse(prunedAt) / 1_000 },
     head_hash: headHash,
     signed_seq: signedSeq,
     signed_at: typeof signedAt === "string" ? Date.parse(signedAt) / 1_000 : signedAt,
