@@ -52,6 +52,7 @@ export async function runService(
     args: Deno.args,
     cwd: Deno.cwd(),
     log: logFile,
+    ...home.logFile !== logFile && { logFile: home.logFile },
     drainTimeoutS,
   };
   const say = async (what: Partial<ServiceRecord>) => {

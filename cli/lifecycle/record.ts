@@ -18,8 +18,10 @@ export interface ServiceRecord {
   /** Of the command line, such as `["gateway"]`. */
   args: string[];
   cwd: string;
-  /** Its log file. Only a service in the background has one. */
+  /** Where its standard error goes. Only a service in the background has one. */
   log?: string;
+  /** The file that its log goes to, if that is another one (`log.file`). */
+  logFile?: string;
   /** How long running turns get when it stops. */
   drainTimeoutS: number;
   stoppingAt?: number;

@@ -105,6 +105,16 @@ export function expandHome(path: string, homeDir: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homeDir + path.slice(1) : path;
 }
 
+/** A path of the configuration, absolute; a relative one begins at the file's folder. Empty stays empty. */
+export function besideConfig(
+  written: string,
+  { configFile, userHome }: Pick<HomePaths, "configFile" | "userHome">,
+): string {
+  if (written === "") return "";
+  const path = expandHome(written, userHome);
+  return normalize(isAbsolutePath(path) ? path : `${configFile}/../${path}`);
+}
+
 /** Whether a path begins at a root. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);

@@ -420,7 +420,23 @@ const log = section({
   format: z.enum(["text", "json"]).default("text").meta({
     description: "Readable lines, or JSON lines.",
   }),
-}, { description: "The log on standard error.", takes: "restart" });
+  file: z.string().default("").meta({
+    description:
+      "File that a service which stays logs to. Empty: standard error, or logs/service.log of the home for one in the background. A relative path begins at the configuration's folder.",
+  }),
+  rotateMiB: z.int().min(1).max(1_048_576).default(10).meta({
+    description: "MiB after which a log file is set aside as <file>.1.",
+  }),
+  rotateDays: z.int().min(0).max(3_650).default(0).meta({
+    description: "Days after its first line that a log file is set aside; 0: whatever its age.",
+  }),
+  keepFiles: z.int().min(0).max(100_000).default(4).meta({
+    description: "Log files set aside that are kept; the oldest go first.",
+  }),
+  compress: z.boolean().default(false).meta({
+    description: "Compress log files that were set aside (gzip).",
+  }),
+}, { description: "The service's own log.", takes: "restart" });
 
 const tools = section({
   webSearch: section({

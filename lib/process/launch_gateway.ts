@@ -28,11 +28,12 @@ export interface GatewayLauncher {
 /** Makes it. A process is started at once: it loads its modules while this one opens what it has to. */
 export function launchGateway(
   { paths, env, entry, stays }: OwnOptions,
-  { table, denoDir, sandboxes, log }: {
+  { table, denoDir, sandboxes, log, logLine }: {
     table: readonly Permission[];
     denoDir: string | undefined;
     sandboxes: TriedSandboxes;
     log: Log;
+    logLine?: (line: string) => void;
   },
 ): GatewayLauncher {
   // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
@@ -63,6 +64,7 @@ export function launchGateway(
       executor,
       packages: lockedPackages(denoDir),
       cacheDir: `${paths.runDir}/gateway-cache`,
+      logLine,
       entry,
     });
   let early: Promise<RunningGateway> | undefined = start();

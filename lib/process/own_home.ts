@@ -56,7 +56,7 @@ export interface OwnOptions {
   logLevel?: "debug" | "info" | "warning" | "error";
   /** Rewrites commands in a log line as they are typed in this installation. */
   hinted?: (line: string) => string;
-  /** The file that standard error of this process goes to, to be kept small. */
+  /** The file that standard error of this process goes to, and the log, unless `log.file` names another. */
   logFile?: string;
   /** Takes log lines instead of standard error, for a terminal that is drawn on. */
   logTo?: LogOutputOptions["stream"];
@@ -100,15 +100,14 @@ export async function ownHome(
     const forStart = { gateway: options.channels !== undefined };
     const loaded = await loadOwn(options, { forStart });
     const homeLog = await openLog(options, loaded.config);
-    const { log } = homeLog;
     output = homeLog.output;
-    const warn = options.warn ?? log.warning;
+    const warn = options.warn ?? homeLog.log.warning;
     for (const warning of loaded.warnings) warn(warning);
     const table = ownTable(options, loaded);
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
     const taken = { loaded, homeLog, table, denoDir, sandboxes, release };
-    launcher = launchGateway(options, { ...taken, log });
+    launcher = launchGateway(options, { ...taken, ...homeLog });
     return await openHome(options, { ...taken, launcher });
   } catch (error) {
     await launcher?.shutdown();
@@ -139,6 +138,8 @@ export class OwnedHome {
   readonly operator: Pick<Operator, "attachTerminal">;
   readonly loaded: Loaded;
   readonly log: Log;
+  /** The file that the log goes to; undefined for standard error. */
+  readonly logFile: string | undefined;
 
   constructor(parts: Parts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
     this.#parts = parts;
@@ -148,6 +149,7 @@ export class OwnedHome {
     this.operator = parts.operator;
     this.loaded = parts.loaded;
     this.log = parts.log;
+    this.logFile = parts.file;
   }
 
   /**

@@ -6,6 +6,7 @@
 
 import { readRules } from "../policy/configured_rules.ts";
 import { auditMirror } from "../config/audit_mirror.ts";
+import { logFile } from "../config/log_file.ts";
 import { mcpProblems } from "./mcp_problems.ts";
 import { isWithin, type KeyPath } from "../base/key_path.ts";
 import { transcriptionProblem } from "../transcription/endpoint.ts";
@@ -69,6 +70,8 @@ export function crossCheck(
   }
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
+  const file = logFile(config.log.file, workspace, paths);
+  if ("problem" in file) refuse(["log", "file"], file.problem);
   return {
     config: {
       ...config,
@@ -81,6 +84,7 @@ export function crossCheck(
         },
       },
       audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
+      log: "path" in file ? { ...config.log, file: file.path } : config.log,
     },
     problems,
     warnings,
