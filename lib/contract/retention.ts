@@ -35,3 +35,31 @@ export interface RetentionStore {
   /** Removes those that are as they were listed and that nothing needs now; which ones went. */
   remove(items: readonly Removable[]): Promise<Removable[]>;
 }
+
+/** The kinds of data that retention knows, in the order in which they are looked at. */
+export const RETENTION_KINDS = ["sessions", "media", "audit", "logs", "backups"] as const;
+
+/** One of them. */
+export type RetentionKind = typeof RETENTION_KINDS[number];
+
+/** What of one kind was removed, or would be. */
+export interface PrunedKind {
+  kind: RetentionKind;
+  count: number;
+  bytes: number;
+  /** Of the first ones; there may be more. */
+  names: string[];
+  /** Why no more was removed. */
+  error?: string;
+}
+
+/** What was removed of each kind that has a limit. */
+export type PruneReport = PrunedKind[];
+
+/** How retention is asked to remove what is over its limits now. */
+export interface PruneRequest {
+  /** Only find out. */
+  dryRun: boolean;
+  /** Who asks, for the audit log. */
+  by: string;
+}
