@@ -206,6 +206,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/restore.ts"),
   },
   {
+    name: "prune",
+    group: "Operate",
+    summary: "Remove old data, as retention in the configuration says",
+    load: () => import("./commands/prune.ts"),
+  },
+  {
     name: "completions",
     aliases: ["completion"],
     group: "Reference",

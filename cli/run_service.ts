@@ -6,8 +6,9 @@
 
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
+import { serviceLog } from "../lib/config/paths.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
-import { LOG_FILE, logFileOf, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
+import { LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
 import { onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
@@ -29,7 +30,7 @@ export async function runService(
 ): Promise<ExitCode> {
   const named = Deno.env.get(LOG_FILE);
   // What a service starts inherits its variables, and would set another home's log aside.
-  const logFile = named === logFileOf(options.paths) ? named : undefined;
+  const logFile = named === serviceLog(options.paths) ? named : undefined;
   const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
   let home = await own();
   if ("heldBy" in home) {

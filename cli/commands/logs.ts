@@ -59,10 +59,10 @@ const command: Command = {
 
 /** The file that the service logs to, or did. Throws `not_found`, saying where else it logs. */
 async function findLogFile(paths: HomePaths): Promise<string> {
-  const [{ findOwner }, { keeperOf, logPlace }, { logFileOf }] = await Promise.all([
+  const [{ findOwner }, { keeperOf, logPlace }, { serviceLog }] = await Promise.all([
     import("../lifecycle/owner.ts"),
     import("../lifecycle/keeper.ts"),
-    import("../lifecycle/record.ts"),
+    import("../../lib/config/paths.ts"),
   ]);
   const owner = await findOwner(paths);
   if (owner.state === "running" || owner.state === "command") owner.client.close();
@@ -78,7 +78,7 @@ async function findLogFile(paths: HomePaths): Promise<string> {
     );
   }
   const last = owner.state === "none" ? owner.last : undefined;
-  const file = last?.logFile ?? logFileOf(paths);
+  const file = last?.logFile ?? serviceLog(paths);
   if (await Deno.stat(file).then(() => false, isMissing)) {
     throw new ServiceError(
       "not_found",

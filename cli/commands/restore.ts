@@ -7,9 +7,10 @@
 import type { Restored } from "../../lib/backup/restore_home.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
-import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
+import { progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { Output } from "../output.ts";
+import { formatSize } from "../format_size.ts";
 import { plural } from "../plural.ts";
 
 /** What the command reaches outside of itself. */

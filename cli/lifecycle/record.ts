@@ -30,11 +30,6 @@ export interface ServiceRecord {
   interrupted?: number;
 }
 
-/** The log of a service in the background. */
-export function logFileOf({ home }: Pick<HomePaths, "home">): string {
-  return `${home}/logs/service.log`;
-}
-
 /** The newest one of a home; undefined where there is none, or none that can be read. */
 export async function readRecord({ runDir }: HomePaths): Promise<ServiceRecord | undefined> {
   try {

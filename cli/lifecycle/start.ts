@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { IS_BUILT, ROOT } from "../../lib/base/layout.ts";
 import { makePrivateDir } from "../../lib/base/private_dir.ts";
-import type { HomePaths } from "../../lib/config/paths.ts";
+import { type HomePaths, serviceLog } from "../../lib/config/paths.ts";
 import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import type { Output } from "../output.ts";
 import { findOwner, type Running } from "./owner.ts";
-import { LOG_FILE, logFileOf } from "./record.ts";
+import { LOG_FILE } from "./record.ts";
 
 const POLL_MS = 100;
 
@@ -59,7 +59,7 @@ export async function startService(
     if (code !== undefined && owner.state !== "running" && owner.state !== "starting") {
       const { reason, before } = await lastWords(paths, from);
       for (const line of reason) out.note({ text: line, isData: true });
-      out.note(`The service did not start. Its log: ${logFileOf(paths)}`);
+      out.note(`The service did not start. Its log: ${serviceLog(paths)}`);
       for (const line of before) out.note({ text: line, isData: true, style: "dim" });
       return code === EXIT.config ? EXIT.config : EXIT.failed;
     }
@@ -75,7 +75,7 @@ export async function startService(
 }
 
 async function openLogFile({ home }: HomePaths): Promise<Deno.FsFile> {
-  const logFile = logFileOf({ home });
+  const logFile = serviceLog({ home });
   try {
     await Deno.mkdir(home, { recursive: true, mode: 0o700 });
     await makePrivateDir(logFile.replace(/\/[^/]*$/, ""));
@@ -94,7 +94,7 @@ async function openLogFile({ home }: HomePaths): Promise<Deno.FsFile> {
 }
 
 async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: string) {
-  const logFile = logFileOf(paths);
+  const logFile = serviceLog(paths);
   const { openSync, closeSync } = await import("node:fs");
   const fd = openSync(logFile, "a");
   let exitCode: number | undefined;
@@ -128,7 +128,7 @@ function programArgs(): string[] {
 
 /** What it wrote to its log since: why it ended, and the last lines before that. */
 async function lastWords(paths: HomePaths, from: number) {
-  const bytes = await Deno.readFile(logFileOf(paths));
+  const bytes = await Deno.readFile(serviceLog(paths));
   const text = new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 16_384)));
   const lines = text.trimEnd().split("\n");
   const at = lines.findLastIndex((line) => line.startsWith("error:"));

@@ -50,6 +50,16 @@ export async function openArchive(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
+/** What an archive says of itself, without looking at the rest of it. Throws `invalid_request`. */
+export async function readHead(path: string): Promise<BackupHead> {
+  using file = await openArchive(path);
+  for await (const entry of readTar(unzipped(file))) {
+    if (entry.path === HEAD_ENTRY) return parseHead(await textOf(entry, MAX_HEAD_BYTES));
+    break;
+  }
+  throw notOurs();
+}
+
 /** Reads everything, and holds it against the manifest. Throws `invalid_request` with what is wrong. */
 export async function checkArchive(
   file: Deno.FsFile,
@@ -79,7 +89,7 @@ export async function readArchive(
 ): Promise<{ head: BackupHead; manifest: Manifest }> {
   await file.seek(0, Deno.SeekMode.Start);
   try {
-    return await readEntries(contentOf(file, signal), take);
+    return await readEntries(unzipped(file, signal), take);
   } catch (cause) {
     if (cause instanceof TarError) throw badBackup(cause.message, { cause });
     // What the decompression says of bytes that are cut off or changed.
@@ -91,16 +101,16 @@ export async function readArchive(
 }
 
 async function readEntries(
-  content: ReadableStream<Bytes>,
+  content: ReadableStream<Uint8Array>,
   take: (entry: ArchiveEntry) => Promise<void>,
 ) {
   let head: BackupHead | undefined;
   let manifest: Manifest | undefined;
   const paths = new Paths();
-  for await (const entry of readTar(content.pipeThrough(new DecompressionStream("gzip")))) {
+  for await (const entry of readTar(content)) {
     if (manifest !== undefined) throw badBackup(`"${entry.path}" follows its manifest`);
     if (head === undefined) {
-      if (entry.path !== HEAD_ENTRY) throw badBackup("it wasn't made with: service backup");
+      if (entry.path !== HEAD_ENTRY) throw notOurs();
       head = parseHead(await textOf(entry, MAX_HEAD_BYTES));
     } else if (entry.path === MANIFEST_ENTRY) {
       manifest = parseManifest(await textOf(entry, MAX_MANIFEST_BYTES));
@@ -117,9 +127,13 @@ async function readEntries(
   return { head, manifest };
 }
 
-/** The file's bytes, without closing it in the end. */
-function contentOf(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Bytes> {
-  return new ReadableStream({
+function notOurs(): ServiceError {
+  return badBackup("it wasn't made with: service backup");
+}
+
+/** The bytes of the tar, without closing the file in the end. */
+function unzipped(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Uint8Array> {
+  const content = new ReadableStream<Bytes>({
     async pull(controller) {
       signal?.throwIfAborted();
       const chunk = new Uint8Array(256 * 1024);
@@ -128,6 +142,7 @@ function contentOf(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Byte
       else controller.enqueue(chunk.subarray(0, read));
     },
   });
+  return content.pipeThrough(new DecompressionStream("gzip"));
 }
 
 async function textOf({ path, size, bytes }: TarEntry, maxBytes: number): Promise<string> {

@@ -100,6 +100,11 @@ export function policyTestFile({ configFile }: Pick<HomePaths, "configFile">): s
   return configFile.replace(/[^/\\]*$/, "policy.test.json");
 }
 
+/** The log of a service in the background. */
+export function serviceLog({ home }: Pick<HomePaths, "home">): string {
+  return `${home}/logs/service.log`;
+}
+
 /** A path with `~` or `~/…` for the user's home folder. */
 export function expandHome(path: string, homeDir: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homeDir + path.slice(1) : path;

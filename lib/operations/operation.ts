@@ -13,6 +13,7 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
+import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { Commission } from "./commission.ts";
 import type { Parts } from "./parts.ts";
 
@@ -75,6 +76,7 @@ export interface Operation<
 export interface GatewayParts {
   automations: Omit<Automations, "start" | "pause" | "stop">;
   commission: Commission;
+  retention: { prune(request: PruneRequest): Promise<PruneReport> };
 }
 
 /** Who asks the gateway, for what the authority checks. */

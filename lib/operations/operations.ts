@@ -15,6 +15,7 @@ import { COMMISSIONS } from "./commissions.ts";
 import { CHANNELS } from "./channels.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { PERMISSIONS } from "./permissions.ts";
+import { RETENTION } from "./retention.ts";
 import { SECRETS } from "./secrets.ts";
 import { SETTINGS } from "./settings.ts";
 import type { TOKENS } from "./tokens.ts";
@@ -32,7 +33,7 @@ export const OPERATIONS = {
 };
 
 /** Those that the gateway answers. */
-export const GATEWAY_OPERATIONS = { ...AUTOMATIONS };
+export const GATEWAY_OPERATIONS = { ...AUTOMATIONS, ...RETENTION };
 
 type Table = typeof OPERATIONS & typeof TOKENS;
 

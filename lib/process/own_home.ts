@@ -36,6 +36,7 @@ import { openActions } from "./open_actions.ts";
 import { type HomeLog, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
 import { openRecords } from "./open_records.ts";
+import { openRetention } from "./open_retention.ts";
 import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
 
 /** How a home is to be opened. */
@@ -188,11 +189,13 @@ export class OwnedHome {
     const { approvals, channels, mcp, fetcher, actions, executor, documents, launcher } =
       this.#parts;
     this.#watching.stop();
+    const pruned = this.#parts.retention.stop();
     try {
       const drained = await this.authority.drain(how);
       await this.#parts.journalMark.closed();
       return drained;
     } finally {
+      await pruned;
       await approvals.close();
       // Before the walls around them go, so that their end is on record as what it is.
       await mcp.shutdown();
@@ -221,6 +224,7 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
   const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
   if (watcher) parts.watched.reload = () => watcher.reload();
+  if (options.stays) parts.retention.start();
   const stop = () => {
     watcher?.close();
     watching.stop();
@@ -245,7 +249,8 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   const served: { apiUrl?: string; wsUrl?: string } = {};
   const work = await openActions(options, { ...shared, ...opened, ports, served });
   const api = options.api ?? config.api.enabled;
-  return { ...shared, ...opened, ...work, journalMark, watched, ports, served, api };
+  const retention = openRetention(options, { ...shared, ports });
+  return { ...shared, ...opened, ...work, retention, journalMark, watched, ports, served, api };
 }
 
 /** Starts the gateway, once what it needs from the first moment on is there. */

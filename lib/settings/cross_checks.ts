@@ -12,7 +12,13 @@ import { isWithin, type KeyPath } from "../base/key_path.ts";
 import { transcriptionProblem } from "../transcription/endpoint.ts";
 import { isLoopbackHost } from "../base/loopback_host.ts";
 import { nearestKey } from "../config/nearest.ts";
-import { expandHome, type HomePaths, isAbsolutePath, normalize } from "../config/paths.ts";
+import {
+  besideConfig,
+  expandHome,
+  type HomePaths,
+  isAbsolutePath,
+  normalize,
+} from "../config/paths.ts";
 import type { Problem, Warning } from "../config/problem.ts";
 import { isInside } from "../base/inside.ts";
 import { realPathOf } from "../base/real_path.ts";
@@ -84,6 +90,13 @@ export function crossCheck(
         },
       },
       audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
+      retention: {
+        ...config.retention,
+        backups: {
+          ...config.retention.backups,
+          folder: besideConfig(config.retention.backups.folder, paths),
+        },
+      },
       log: "path" in file ? { ...config.log, file: file.path } : config.log,
     },
     problems,

@@ -18,6 +18,7 @@ function open(
     gatewayRoutes(AUTOMATIONS, {
       automations: world.automations,
       commission: undefined as never,
+      retention: undefined as never,
       scrubber,
     }),
   );

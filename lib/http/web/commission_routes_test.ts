@@ -48,6 +48,7 @@ async function setUp(model = scriptedModel()) {
     gatewayRoutes(AUTOMATIONS, {
       automations: { off: () => state.off } as never,
       commission,
+      retention: undefined as never,
       scrubber: createScrubber(),
     }),
     { tokens: { [operator]: { scopes: ["operate"] }, [reader]: { scopes: ["read", "chat"] } } },
@@ -209,7 +210,11 @@ Deno.test("G14 operations of the local socket take an operator's token", async (
   const run = (token: string, request: { op: string; [field: string]: string }) =>
     runGatewayOperation(
       { ...request, id: "aut_a" } as { op: string },
-      { automations: { off: () => undefined } as never, commission },
+      {
+        automations: { off: () => undefined } as never,
+        commission,
+        retention: undefined as never,
+      },
       { credential: { kind: "token", token }, signal },
     );
   const codeOf = (answer: Promise<unknown>) =>

@@ -9,6 +9,7 @@ import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
+import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
@@ -58,6 +59,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),
     ...gatewayRoutes(AUTOMATIONS, deps),
+    ...gatewayRoutes(RETENTION, deps),
     ...createModelsRoutes(deps),
     ...operationRoutes(SETTINGS, deps),
     ...createSettingsRoutes(),

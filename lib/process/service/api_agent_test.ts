@@ -18,6 +18,7 @@ function agentWith(journal: Partial<Journal>) {
       operate: () => Promise.reject(new Error("nobody asks")),
       automations: undefined as never,
       commission: undefined as never,
+      retention: undefined as never,
       checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,

@@ -85,6 +85,7 @@ export async function serveWebsocket(
     isRunning: (sessionKey) => turns.isRunning(sessionKey),
     automations,
     commission,
+    retention: link.retention,
     models: () => models,
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),
