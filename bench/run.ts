@@ -16,6 +16,7 @@ const BENCHES = [
   "websocket",
   "streams",
   "history",
+  "retention",
   "documents",
   "memory",
   "channel_worker",

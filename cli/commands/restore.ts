@@ -57,11 +57,11 @@ async function verify(
     out: Output;
   },
 ): Promise<ExitCode> {
-  const { checkArchive, openArchive } = await import("../../lib/backup/read_archive.ts");
+  const { openArchive, readArchive } = await import("../../lib/backup/read_archive.ts");
   using file = await openArchive(archive);
-  const { files, ...checked } = await checkArchive(file, options);
-  if (json) out.json({ ...checked, files: files.length });
-  else out.line(`The backup is whole: ${describe({ ...checked, files: files.length })}`);
+  const checked = await readArchive(file, options);
+  if (json) out.json(checked);
+  else out.line(`The backup is whole: ${describe(checked)}`);
   return EXIT.done;
 }
 
