@@ -115,6 +115,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/restart.ts"),
   },
   {
+    name: "reload",
+    group: "Run",
+    summary: "Have the service read its configuration again",
+    load: () => import("./commands/reload.ts"),
+  },
+  {
     name: "status",
     group: "Run",
     summary: "Show whether the service is running and healthy",

@@ -9,7 +9,7 @@ import { ServiceError } from "../lib/base/errors.ts";
 import { serviceLog } from "../lib/config/paths.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
 import { LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
-import { onStopSignals } from "./stop_signals.ts";
+import { hasTerminal, onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
 export const NEW_JOURNAL: OptionSpec = {
@@ -21,7 +21,8 @@ export const NEW_JOURNAL: OptionSpec = {
 const LOOK_MS = 100;
 
 /**
- * Starts the service, calls `announce`, and drains on SIGTERM, SIGINT or SIGHUP. A second SIGTERM or
+ * Starts the service, calls `announce`, and drains on SIGTERM and SIGINT, and on SIGHUP where it has a terminal;
+ * without one that has the configuration read again. A second SIGTERM or
  * SIGINT ends the process at once, whatever the service does: it is handled on this thread.
  */
 export async function runService(
@@ -66,8 +67,13 @@ export async function runService(
   };
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
+  const reloadsOnHangUp = !hasTerminal();
   using _signals = onStopSignals(["SIGTERM", "SIGINT", "SIGHUP"], (signal) => {
-    if (!isStopping) {
+    if (signal === "SIGHUP" && reloadsOnHangUp) {
+      log.info("SIGHUP: reading the configuration again");
+      // Never rejects while the service stays.
+      if (!isStopping) void home.reload("signal");
+    } else if (!isStopping) {
       isStopping = true;
       stopped.resolve();
     } else if (signal !== "SIGHUP") {

@@ -1,6 +1,6 @@
 /**
- * A connection to a service that runs already: what waits for an approval waits in its memory, so that
- * to start another one would show nothing.
+ * A connection to a service that runs already, for what is in its memory alone: what waits for an approval,
+ * the configuration in force.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export async function withRunningService<T>(
   const { connectLocal, endpointAt } = await import("../../lib/local/endpoint.ts");
   const client = await connectLocal(endpointAt(socket));
   if (client === undefined) {
-    throw new ServiceError("not_found", `No service runs in ${home}, so no actions are pending`);
+    throw new ServiceError("not_found", `No service runs in ${home}. Start it with: service start`);
   }
   try {
     return await use(client);

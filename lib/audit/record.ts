@@ -71,6 +71,8 @@ export type AuditKind =
   | "settings.change"
   /** The file could not be written; `start` is the number of the change's record. */
   | "settings.failed"
+  /** The configuration file was read again because somebody asked: keys in force, keys that wait, or why not. */
+  | "settings.reloaded"
   /** A person is about to let the agent work in a folder besides the workspace. */
   | "project.allowed"
   /** Everything of the home was written to a file, keys too; `file` is null for standard output. */

@@ -10,6 +10,7 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Operator } from "../operations/operator.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { readInstructions } from "./instructions.ts";
@@ -33,6 +34,8 @@ export interface GatewayAnswers {
   mcp: Pick<McpServers, "tools" | "status" | "test">;
   /** Removes data by age and size. */
   retention: { prune(request: PruneRequest): Promise<PruneReport> };
+  /** Takes up the configuration file now. */
+  reload(by: string): Promise<ReloadedSettings>;
   /** For GET /ready. */
   health: Pick<Health, "probe">;
   /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
@@ -131,6 +134,7 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
       mcp_status: () => scrub(mcp.status()),
       mcp_test: async (server) => scrub(await mcp.test(server)),
       prune: async (request) => scrub(await deps.retention.prune(request)),
+      reload: async (by) => scrub(await deps.reload(by)),
       probe: async () => scrub(await deps.health.probe()),
       // Keys are public, and would be none any more with a part taken out.
       resolve_key_host: () => keys().resolve(),

@@ -19,6 +19,7 @@ import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../contract/documents.ts";
 import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
 import type { PruneReport, PruneRequest, Removable, RemovablePage } from "../contract/retention.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import { call, type Check, notice } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
@@ -170,6 +171,8 @@ export const AUTHORITY = {
     prune: call<PruneRequest, PruneReport>({
       params: shape(z.object({ dryRun: z.boolean(), by: NAME })),
     }),
+    /** Takes up the configuration file now; the text says who asks. */
+    reload: call<string, ReloadedSettings>({ params: shape(NAME) }),
     /** Looks anew at the health of what the authority holds. */
     probe: call<null, Checks>(),
     /** Addresses of the host of the `jwksUrl` that the authority knows. */

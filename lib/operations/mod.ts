@@ -37,6 +37,7 @@
  * - `operations.ts`: the table of operations
  * - `operator.ts`: checks who asks, and runs an operation
  * - `permissions.ts`: operations on permissions
+ * - `reload.ts`: operations on the running configuration
  * - `retention.ts`: operations on what is removed by age and size
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets

@@ -13,6 +13,7 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { Commission } from "./commission.ts";
 import type { Parts } from "./parts.ts";
@@ -76,6 +77,8 @@ export interface Operation<
 export interface GatewayParts {
   automations: Omit<Automations, "start" | "pause" | "stop">;
   commission: Commission;
+  /** Takes up the configuration file now; `by` stands in the record. */
+  reload(by: string): Promise<ReloadedSettings>;
   retention: { prune(request: PruneRequest): Promise<PruneReport> };
 }
 

@@ -15,6 +15,7 @@ import { COMMISSIONS } from "./commissions.ts";
 import { CHANNELS } from "./channels.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { PERMISSIONS } from "./permissions.ts";
+import { RELOAD } from "./reload.ts";
 import { RETENTION } from "./retention.ts";
 import { SECRETS } from "./secrets.ts";
 import { SETTINGS } from "./settings.ts";
@@ -33,7 +34,7 @@ export const OPERATIONS = {
 };
 
 /** Those that the gateway answers. */
-export const GATEWAY_OPERATIONS = { ...AUTOMATIONS, ...RETENTION };
+export const GATEWAY_OPERATIONS = { ...AUTOMATIONS, ...RETENTION, ...RELOAD };
 
 type Table = typeof OPERATIONS & typeof TOKENS;
 

@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { RETENTION_KINDS } from "../contract/retention.ts";
 import { gatewayOperation } from "./operation.ts";
+import { requesterOf } from "./requester.ts";
 
 /** Operations on retention. */
 export const RETENTION = {
@@ -28,9 +29,8 @@ export const RETENTION = {
       })).describe("Of each kind that has a limit"),
     }),
     route: { method: "POST", path: "/api/webui/retention/prune", errors: ["conflict"] },
-    async run({ dry_run }, { retention }, { credential }) {
-      const isCommand = credential.kind === "token" && credential.token === "";
-      const by = isCommand ? "cli" : credential.kind;
+    async run({ dry_run }, { retention }, asking) {
+      const by = requesterOf(asking);
       return { dry_run, removed: await retention.prune({ dryRun: dry_run, by }) };
     },
   }),

@@ -10,7 +10,8 @@ import type { WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import { MCP } from "../packages/wanted_packages.ts";
-import { ServiceError } from "../base/errors.ts";
+import { ServiceError, toErrorData } from "../base/errors.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import type { Log } from "../base/log.ts";
 import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
@@ -26,7 +27,7 @@ import {
 import { openLocalUsers } from "../authority/local_users.ts";
 import { maxOpenFiles } from "../authority/open_files.ts";
 import { makeWorkspace, takeHome } from "../authority/take_home.ts";
-import { watchConfig } from "../authority/watch_config.ts";
+import { type ConfigWatcher, watchConfig } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import type { Actions } from "../gate/gate.ts";
@@ -35,7 +36,7 @@ import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
 import { type HomeLog, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
-import { openRecords } from "./open_records.ts";
+import { openRecords, type Records } from "./open_records.ts";
 import { openRetention } from "./open_retention.ts";
 import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
 
@@ -171,6 +172,11 @@ export class OwnedHome {
     return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
   }
 
+  /** Takes up the configuration file now, with one audit record. */
+  reload(by: string): Promise<ReloadedSettings> {
+    return this.#parts.reloadFor(by);
+  }
+
   /** Waits, for a bounded time, until the log is written; before the process exits. */
   flushLog(): Promise<void> {
     return this.#parts.output.flush(LOG_FLUSH_MS);
@@ -223,7 +229,7 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   authority.setSecretFingerprints(known.fingerprints);
   const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
   const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
-  if (watcher) parts.watched.reload = () => watcher.reload();
+  parts.watched.config = watcher;
   if (options.stays) parts.retention.start();
   const stop = () => {
     watcher?.close();
@@ -241,8 +247,8 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
   const workspace = await makeWorkspace(config.agent.workspace, paths.home);
   const records = await openRecords(options, config, homeLog);
-  const watched: { reload?: () => Promise<void> } = {};
-  const reload = async () => await watched.reload?.();
+  const watched: { config?: ConfigWatcher } = {};
+  const reload = async () => await watched.config?.takeUp();
   const shared = { ...taken, ...homeLog, ...records, config, workspace };
   const opened = await openOperator(options, { ...shared, reload });
   const ports = new GatewayPorts(homeLog.known.scrubber);
@@ -250,7 +256,40 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   const work = await openActions(options, { ...shared, ...opened, ports, served });
   const api = options.api ?? config.api.enabled;
   const retention = openRetention(options, { ...shared, ports });
-  return { ...shared, ...opened, ...work, retention, journalMark, watched, ports, served, api };
+  const reloadFor = (by: string) => reloadOnRecord(by, watched, shared);
+  return {
+    ...shared,
+    ...opened,
+    ...work,
+    reloadFor,
+    retention,
+    journalMark,
+    watched,
+    ports,
+    served,
+    api,
+  };
+}
+
+/** Takes up the configuration file because somebody asks, with one record of what came of it. */
+async function reloadOnRecord(
+  by: string,
+  { config }: { config?: ConfigWatcher },
+  { audit, log }: Pick<Records, "audit"> & Pick<HomeLog, "log">,
+): Promise<ReloadedSettings> {
+  if (config === undefined) {
+    throw new ServiceError(
+      "not_enabled",
+      "Only a service that stays reads its configuration again",
+    );
+  }
+  const reloaded = await config.reload();
+  await audit.append("settings.reloaded", { by, ...reloaded }).catch((error) =>
+    log.error("That the configuration was read again is not on record", {
+      reason: toErrorData(error).message,
+    })
+  );
+  return reloaded;
 }
 
 /** Starts the gateway, once what it needs from the first moment on is there. */
@@ -291,6 +330,7 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       Object.assign(parts.served, started);
     },
     signingKeys: openSigningKeys(config.channels.websocket, executor),
+    reload: parts.reloadFor,
     localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
     channelWorkers: channels?.workers,
     scrubber: known.scrubber,

@@ -19,6 +19,7 @@ function open(
       automations: world.automations,
       commission: undefined as never,
       retention: undefined as never,
+      reload: undefined as never,
       scrubber,
     }),
   );

@@ -49,6 +49,7 @@ async function setUp(model = scriptedModel()) {
       automations: { off: () => state.off } as never,
       commission,
       retention: undefined as never,
+      reload: undefined as never,
       scrubber: createScrubber(),
     }),
     { tokens: { [operator]: { scopes: ["operate"] }, [reader]: { scopes: ["read", "chat"] } } },
@@ -214,6 +215,7 @@ Deno.test("G14 operations of the local socket take an operator's token", async (
         automations: { off: () => undefined } as never,
         commission,
         retention: undefined as never,
+        reload: undefined as never,
       },
       { credential: { kind: "token", token }, signal },
     );

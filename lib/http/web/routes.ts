@@ -9,6 +9,7 @@ import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
+import { RELOAD } from "../../operations/reload.ts";
 import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SETTINGS } from "../../operations/settings.ts";
@@ -60,6 +61,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(BLOCKS, deps),
     ...gatewayRoutes(AUTOMATIONS, deps),
     ...gatewayRoutes(RETENTION, deps),
+    ...gatewayRoutes(RELOAD, deps),
     ...createModelsRoutes(deps),
     ...operationRoutes(SETTINGS, deps),
     ...createSettingsRoutes(),

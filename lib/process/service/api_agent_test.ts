@@ -19,6 +19,7 @@ function agentWith(journal: Partial<Journal>) {
       automations: undefined as never,
       commission: undefined as never,
       retention: undefined as never,
+      reload: undefined as never,
       checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,

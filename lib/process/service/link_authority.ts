@@ -45,6 +45,8 @@ export interface AuthorityLink {
   readonly signingKeys: JwksNetwork;
   /** Whether a connection over loopback comes from the service's own user. */
   localUser(connection: LocalConnection): Promise<LocalUser>;
+  /** Takes up the configuration file now. */
+  readonly reload: GatewayParts["reload"];
   /** Removes data that is over its limits. */
   readonly retention: GatewayParts["retention"];
   /** Health of what the authority holds. Rejects after `timeoutMs`. */
@@ -115,6 +117,7 @@ export function linkAuthority(
       },
     },
     localUser: (connection) => peer.call("local_user", connection),
+    reload: (by) => peer.call("reload", by),
     retention: { prune: (request) => peer.call("prune", request) },
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
     openChannelWorker: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),

@@ -86,6 +86,7 @@ export async function serveWebsocket(
     automations,
     commission,
     retention: link.retention,
+    reload: link.reload,
     models: () => models,
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),
