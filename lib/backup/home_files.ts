@@ -36,7 +36,7 @@ export const STAGING_PREFIX = "backup.";
 /** Of a journal: what SQLite keeps beside it, its lock, and copies of older versions. */
 const BESIDE_JOURNAL = /^data\/service\.db[.-]/;
 
-const BESIDE_DATABASE = /-(wal|shm|journal)$/;
+const BESIDE_DATABASE = /(-(wal|shm|journal)|\.sqlite\.v\d+(\.unfinished)?)$/;
 
 /**
  * Lists a home, links followed: a folder of it may lie on another disk. `leaveOut` are absolute real

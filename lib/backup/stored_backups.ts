@@ -11,18 +11,21 @@ import type { Removable, RetentionStore } from "../contract/retention.ts";
 /** As `service backup` names a file when it is told none. */
 const BACKUP_NAME = /^service-backup-\d{8}T\d{6}Z\.tar\.gz$/;
 
+/** A database as it was before a migration. */
+const COPY_NAME = /(^|\/)[^/]+\.(db|sqlite)\.v\d+$/;
+
 /** Where they are. */
 export interface StoredBackupsOptions {
   /** Absolute; empty: no folder. */
   folder: () => string;
-  /** The journal's file, beside which copies are kept. */
-  database: string;
+  /** Folder of the databases, beside which copies are kept. */
+  dataDir: string;
 }
 
 /** The newest backup of the folder is never listed. `name` is a path. */
-export function storedBackups({ folder, database }: StoredBackupsOptions): RetentionStore {
+export function storedBackups({ folder, dataDir }: StoredBackupsOptions): RetentionStore {
   const all = async () => {
-    const found = [...await backupsIn(folder()), ...await copiesOf(database)];
+    const found = [...await backupsIn(folder()), ...await copiesIn(dataDir)];
     return found.sort((a, b) => a.at - b.at);
   };
   return {
@@ -31,7 +34,7 @@ export function storedBackups({ folder, database }: StoredBackupsOptions): Reten
     },
     async page() {
       const found = await all();
-      const newest = found.findLast(({ name }) => !name.startsWith(database));
+      const newest = found.findLast(({ name }) => !COPY_NAME.test(name));
       return { items: found.filter((each) => each !== newest) };
     },
     async remove(items) {
@@ -63,14 +66,20 @@ async function backupsIn(folder: string): Promise<Removable[]> {
   return found;
 }
 
-async function copiesOf(database: string): Promise<Removable[]> {
-  const slash = database.lastIndexOf("/");
-  const [folder, file] = [database.slice(0, slash), database.slice(slash + 1)];
+/** Of the databases of the journal and of the channels: `<file>.v<version>`. */
+async function copiesIn(dataDir: string): Promise<Removable[]> {
+  const folders = [dataDir];
+  const channels = await entriesOf(`${dataDir}/channels`).catch(() => []);
+  for (const { name, isDirectory } of channels) {
+    if (isDirectory) folders.push(`${dataDir}/channels/${name}`);
+  }
   const found: Removable[] = [];
-  for (const { name } of await entriesOf(folder)) {
-    if (!name.startsWith(`${file}.v`) || !/^\d+$/.test(name.slice(file.length + 2))) continue;
-    const { size: bytes, mtime } = await Deno.stat(`${folder}/${name}`);
-    found.push({ name: `${folder}/${name}`, bytes, at: mtime?.getTime() ?? 0 });
+  for (const folder of folders) {
+    for (const { name, isFile } of await entriesOf(folder)) {
+      if (!isFile || !COPY_NAME.test(name)) continue;
+      const { size: bytes, mtime } = await Deno.stat(`${folder}/${name}`);
+      found.push({ name: `${folder}/${name}`, bytes, at: mtime?.getTime() ?? 0 });
+    }
   }
   return found;
 }

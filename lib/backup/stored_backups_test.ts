@@ -13,7 +13,7 @@ async function setUp() {
     folder,
     data,
     state,
-    store: storedBackups({ folder: () => state.folder, database: `${data}/service.db` }),
+    store: storedBackups({ folder: () => state.folder, dataDir: data }),
     /** A backup made on that day of 2030. */
     async backup(
       day: number,
@@ -57,14 +57,20 @@ Deno.test("storedBackups() lists the copies of migrations, and nothing else besi
     await Deno.utime(`${home.data}/service.db.v${version}`, day(n), day(n));
   }
   home.state.folder = "";
+  await Deno.mkdir(`${home.data}/channels/irc`, { recursive: true });
+  await Deno.writeTextFile(`${home.data}/channels/irc/intake.sqlite`, "x");
+  await Deno.writeTextFile(`${home.data}/channels/irc/intake.sqlite.v0`, "old");
   const { items } = await home.store.page();
   assertEquals(items.map(({ name }) => name), [
+    // Made now, and that is before the others.
+    `${home.data}/channels/irc/intake.sqlite.v0`,
     `${home.data}/service.db.v8`,
     `${home.data}/service.db.v7`,
   ]);
-  assertEquals(await home.store.usedBytes(), 8);
+  assertEquals(await home.store.usedBytes(), 11);
   assertEquals(await home.store.remove(items), items);
-  assertEquals(home.names(home.data).length, 4);
+  assertEquals(home.names(home.data).length, 5);
+  assertEquals(home.names(`${home.data}/channels/irc`), ["intake.sqlite"]);
 });
 
 Deno.test("storedBackups() names a folder that isn't there", async () => {

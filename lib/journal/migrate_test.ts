@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
-import { migrate, type Migration, userVersion } from "./migrate.ts";
+import { migrate, type Migration, userVersion } from "../base/migrate.ts";
 import { FIXTURES } from "./migrations/testing/fixtures.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";

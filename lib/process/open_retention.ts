@@ -25,7 +25,7 @@ export function openRetention(
     & Pick<HomeLog, "log" | "file">
     & { config: Config; ports: GatewayPorts },
 ): Retention {
-  const { database, dataDir } = paths;
+  const { dataDir } = paths;
   return new Retention({
     settings: () => config.retention,
     stores: {
@@ -33,7 +33,7 @@ export function openRetention(
       media: ports.retentionStore("media"),
       audit: auditFiles,
       logs: logFiles(new Set([serviceLog(paths), ...file === undefined ? [] : [file]])),
-      backups: storedBackups({ folder: () => config.retention.backups.folder, database }),
+      backups: storedBackups({ folder: () => config.retention.backups.folder, dataDir }),
     },
     audit,
     file: `${dataDir}/retention.json`,

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /** Sessions that retention never removes because somebody said so. */
 export const retention: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 import { initial } from "./0001_initial.ts";
 import { requestsAndFiles } from "./0002_requests_and_files.ts";
 import { sessionChanges } from "./0003_session_changes.ts";
