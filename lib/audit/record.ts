@@ -126,8 +126,10 @@ export function recordToWire({ seq, ts, kind, data, hash }: AuditRecord) {
   return { seq, ts: ts / 1_000, kind, data, hash };
 }
 
-/** A line's record if it is a whole one whose hash is right; else why not. */
-export function parseRecord(line: string): AuditRecord | { damage: "unreadable" | "edited" } {
+/** A line's record if it is a whole one whose hash is right; else why not. `newer`: of a later format. */
+export function parseRecord(
+  line: string,
+): AuditRecord | { damage: "unreadable" | "edited" | "newer" } {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -135,6 +137,7 @@ export function parseRecord(line: string): AuditRecord | { damage: "unreadable" 
     return { damage: "unreadable" };
   }
   if (!isRecord(value)) return { damage: "unreadable" };
+  if (value.v > AUDIT_VERSION) return { damage: "newer" };
   const { hash, ...body } = value;
   return sha256Hex(canonicalJson(body)) === hash ? value : { damage: "edited" };
 }

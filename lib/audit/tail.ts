@@ -61,6 +61,9 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
       : parseRecord(new TextDecoder().decode(bytes.subarray(at, stop)));
     if ("damage" in record) {
       if (record.damage === "edited") throw new Error("a record near its end was changed");
+      if (record.damage === "newer") {
+        throw new Error("a newer program wrote its last records. Use that program, or a newer one");
+      }
       tornAt ??= at;
     } else {
       if (tornAt !== undefined) throw new Error("a line near its end is damaged");

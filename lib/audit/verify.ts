@@ -41,6 +41,8 @@ export interface AuditWhole {
 export type AuditProblem =
   | "unreadable"
   | "edited"
+  /** It can't be checked by this program. */
+  | "newer"
   | "gap"
   | "order"
   | "chain"
@@ -82,6 +84,12 @@ export interface VerifyOptions {
   /** Called about every MiB. */
   onProgress?: (progress: { bytes: number; records: number }) => void;
 }
+
+const DAMAGES = {
+  unreadable: "this is no record",
+  edited: "the record was changed after it was written",
+  newer: "a newer version of this program wrote the record: verify with that",
+};
 
 const PROGRESS_BYTES = 1024 * 1024;
 
@@ -155,9 +163,7 @@ class AuditCheck {
     }
     const record = parseRecord(line.text);
     if ("damage" in record) {
-      return record.damage === "edited"
-        ? this.#bad("edited", "the record was changed after it was written")
-        : this.#bad("unreadable", "this is no record");
+      return this.#bad(record.damage, DAMAGES[record.damage]);
     }
     const damage = this.#checkLink(record) ?? await this.#checkSignatures(record) ??
       this.#checkHead(record);
