@@ -60,6 +60,10 @@ export async function startService(
       const { reason, before } = await lastWords(paths, from);
       for (const line of reason) out.note({ text: line, isData: true });
       out.note(`The service did not start. Its log: ${serviceLog(paths)}`);
+      if (reason.length === 0) {
+        // A full disk takes no log either.
+        out.note("It wrote nothing there. Find out why with: service doctor");
+      }
       for (const line of before) out.note({ text: line, isData: true, style: "dim" });
       return code === EXIT.config ? EXIT.config : EXIT.failed;
     }
@@ -130,7 +134,7 @@ function programArgs(): string[] {
 async function lastWords(paths: HomePaths, from: number) {
   const bytes = await Deno.readFile(serviceLog(paths));
   const text = new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 16_384)));
-  const lines = text.trimEnd().split("\n");
+  const lines = text.trimEnd().split("\n").filter((line) => line !== "");
   const at = lines.findLastIndex((line) => line.startsWith("error:"));
   const end = at < 0 ? lines.length : at;
   return { reason: lines.slice(end), before: lines.slice(Math.max(0, end - MAX_LINES), end) };

@@ -63,7 +63,7 @@ export function refuseNewer(
   throw new ServiceError(
     "database_newer",
     `Cannot open the database "${path}": it has version ${version}, written by a newer program, ` +
-      `and this program knows versions up to ${newest}. Use the program that wrote it, or a newer one`,
+      `and this program knows versions up to ${newest}`,
   );
 }
 

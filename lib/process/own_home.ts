@@ -10,7 +10,7 @@ import type { WebsocketConfig } from "../config/schema.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import { MCP } from "../packages/wanted_packages.ts";
-import { ServiceError, toErrorData } from "../base/errors.ts";
+import { ServiceError } from "../base/errors.ts";
 import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import type { Log } from "../base/log.ts";
@@ -18,7 +18,6 @@ import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
 import type { Permission } from "../base/permission.ts";
 import { type Authority, startAuthority } from "../authority/authority.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
-import type { Health } from "../authority/health.ts";
 import { openJournalMark } from "../authority/journal_mark.ts";
 import {
   createSigningKeyFetch,
@@ -27,18 +26,24 @@ import {
 import { openLocalUsers } from "../authority/local_users.ts";
 import { maxOpenFiles } from "../authority/open_files.ts";
 import { makeWorkspace, takeHome } from "../authority/take_home.ts";
-import { type ConfigWatcher, watchConfig } from "../authority/watch_config.ts";
+import type { ConfigWatcher } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import type { Actions } from "../gate/gate.ts";
 import type { Operator } from "../operations/operator.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
 import { type HomeLog, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
-import { openRecords, type Records } from "./open_records.ts";
+import { openRecords } from "./open_records.ts";
 import { openRetention } from "./open_retention.ts";
 import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
+import {
+  reloadOnRecord,
+  warnOfClock,
+  watchHealth,
+  type Watching,
+  watchOwnConfig,
+} from "./watch_home.ts";
 
 /** How a home is to be opened. */
 export interface OwnOptions {
@@ -74,17 +79,8 @@ export interface OwnOptions {
   entry?: URL;
 }
 
-/**
- * After a start. It is as good as in it, since a command that comes earlier has the sandbox tried first,
- * and nobody has to wait for it.
- */
-const TRIAL_AFTER_MS = 2_000;
-
 /** What everything but turns may take to stop: connections, channels, children, the last writes. */
 const FINISH_MS = 10_000;
-
-/** How soon it is noticed that too little disk space is free, or enough again. */
-const MEASURE_STORAGE_MS = 10_000;
 
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
@@ -105,6 +101,7 @@ export async function ownHome(
     output = homeLog.output;
     const warn = options.warn ?? homeLog.log.warning;
     for (const warning of loaded.warnings) warn(warning);
+    if (options.stays) await warnOfClock(options.paths, homeLog.log);
     const table = ownTable(options, loaded);
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
@@ -132,7 +129,7 @@ interface Taken {
 
 /** A home that this process owns, with its service running. */
 export class OwnedHome {
-  readonly #parts: Parts;
+  readonly #parts: OwnedParts;
   readonly #watching: Watching;
   readonly #finishMs: number;
   readonly authority: Authority;
@@ -143,7 +140,7 @@ export class OwnedHome {
   /** The file that the log goes to; undefined for standard error. */
   readonly logFile: string | undefined;
 
-  constructor(parts: Parts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
+  constructor(parts: OwnedParts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
     this.#parts = parts;
     this.#watching = watching;
     this.#finishMs = finishMs;
@@ -238,7 +235,8 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   return new OwnedHome(parts, authority, { ...watching, stop }, options.finishMs);
 }
 
-type Parts = Awaited<ReturnType<typeof openParts>>;
+/** What a home is made of. */
+export type OwnedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what the gateway asks for: records, operators, actions. */
 async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
@@ -271,29 +269,8 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   };
 }
 
-/** Takes up the configuration file because somebody asks, with one record of what came of it. */
-async function reloadOnRecord(
-  by: string,
-  { config }: { config?: ConfigWatcher },
-  { audit, log }: Pick<Records, "audit"> & Pick<HomeLog, "log">,
-): Promise<ReloadedSettings> {
-  if (config === undefined) {
-    throw new ServiceError(
-      "not_enabled",
-      "Only a service that stays reads its configuration again",
-    );
-  }
-  const reloaded = await config.reload();
-  await audit.append("settings.reloaded", { by, ...reloaded }).catch((error) =>
-    log.error("That the configuration was read again is not on record", {
-      reason: toErrorData(error).message,
-    })
-  );
-  return reloaded;
-}
-
 /** Starts the gateway, once what it needs from the first moment on is there. */
-async function startGateway(options: OwnOptions, parts: Parts): Promise<Authority> {
+async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Authority> {
   const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
   // A warning that commands run without a sandbox is not to wait for the first of them.
   health.add(await actions.checks({ test: config.executor.allowUnconfined }));
@@ -337,66 +314,6 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
   });
 }
 
-/** Takes up what is edited in the configuration file. */
-function watchOwnConfig(
-  options: OwnOptions,
-  { state, config, channels, learn, log }: Parts,
-  authority: Authority,
-) {
-  return watchConfig({
-    configFile: options.paths.configFile,
-    secrets: state.secrets,
-    config,
-    load: () => loadOwn(options),
-    apply(next, changed) {
-      learn(next);
-      authority.configure(serviceConfig(next), changed);
-      if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
-    },
-    log,
-  });
-}
-
-/** What is looked after while the gateway runs. */
-interface Watching {
-  stop(): void;
-  tried(): Promise<void>;
-}
-
-/** Tells the gateway how the sandbox of commands is, tried once, and whether there is room on the disk. */
-function watchHealth(
-  { actions, health, authority, tries, log }: {
-    actions: Pick<Actions, "checks">;
-    health: Health;
-    authority: Pick<Authority, "setChecks">;
-    /** Whether the sandbox is tried. */
-    tries: boolean;
-    log: Log;
-  },
-): Watching {
-  let isOver = false;
-  let trial: Promise<void> | undefined;
-  const trying = !tries ? undefined : setTimeout(() => {
-    trial = actions.checks({ test: true }).then((found) => authority.setChecks(health.add(found)))
-      .catch((error) => {
-        const reason = (error as Error).message;
-        if (!isOver) log.warning("The sandbox of commands could not be tried", { reason });
-      });
-  }, TRIAL_AFTER_MS);
-  const measuring = setInterval(async () => {
-    if (await health.measureStorage()) authority.setChecks(health.checks);
-  }, MEASURE_STORAGE_MS);
-  Deno.unrefTimer(measuring);
-  return {
-    stop() {
-      isOver = true;
-      clearTimeout(trying);
-      clearInterval(measuring);
-    },
-    tried: async () => await trial,
-  };
-}
-
 /** The way to the trusted proxy's signing keys, where they are fetched. */
 function openSigningKeys(
   { trustedProxyAuth }: WebsocketConfig,
@@ -404,9 +321,4 @@ function openSigningKeys(
 ): SigningKeyFetch | undefined {
   const { jwksUrl = "" } = trustedProxyAuth ?? {};
   return jwksUrl === "" ? undefined : createSigningKeyFetch({ jwksUrl, executor });
-}
-
-/** Whether a key is of channels, such as `channels.email.enabled`. */
-function isOfChannels(path: string): boolean {
-  return path === "channels" || path.startsWith("channels.");
 }

@@ -161,14 +161,13 @@ export class Retention {
     // Not at once: whoever switches it on may want to see first what would go.
     if (ranAt === undefined) return await this.#noteRun();
     const dueAt = lastTimeOfDay(dailyAt, now);
-    if (ranAt >= dueAt || this.#running) return;
-    if (now - ranAt <= MAX_BREAK_MS) {
-      return void await this.prune({ dryRun: false, by: "schedule" });
-    }
+    const isPlausible = Math.abs(now - ranAt) <= MAX_BREAK_MS;
+    if (this.#running || isPlausible && ranAt >= dueAt) return;
+    if (isPlausible) return void await this.prune({ dryRun: false, by: "schedule" });
     if (this.#toldAt === dueAt) return;
     this.#toldAt = dueAt;
     log.warning(
-      "Retention did not run: it last ran more than 30 days ago, or the clock is wrong. " +
+      "Retention did not run: it last ran more than 30 days from now, or the clock is wrong. " +
         "If the clock is right, run: service prune",
       { lastRun: new Date(ranAt).toISOString() },
     );

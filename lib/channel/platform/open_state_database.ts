@@ -6,6 +6,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
+import { ServiceError } from "../../base/errors.ts";
 import { migrate, type Migration, openWithCopy } from "../../base/migrate.ts";
 
 /** How long another process is waited for. */
@@ -44,6 +45,9 @@ export function openStateDatabase(
 
 function wordsOf(error: unknown): string {
   const { message } = error as Error;
+  if (error instanceof ServiceError && error.code === "database_newer") {
+    return `${message}. Use the version of the program that wrote it, or a later one`;
+  }
   if (!DAMAGED.test(message)) return message;
   return `${message}. Move it away, with the files beside it whose names begin with its own, and switch ` +
     "the channel off and on; what waited in it is lost";
