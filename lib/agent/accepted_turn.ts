@@ -20,6 +20,9 @@ import { cancellation } from "./verdicts.ts";
  */
 export type Requester = "present" | "expected" | "none";
 
+/** Made once: the stack of an abort's own reason costs more than all else about it. */
+const LEFT = new DOMException("Nobody reads it any more", "AbortError");
+
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
   turn: Turn;
@@ -33,6 +36,8 @@ export interface AcceptedTurnDeps {
   asks?: boolean;
   /** Where it waits or runs; absent for one that has ended. */
   place?: Pick<Place<AcceptedTurn>, "leave">;
+  /** Seq of its `turn_start`, when that was written with it. */
+  begun?: number;
   /** Called when it is cancelled while it waits, once it has left its place. */
   onCancelled?: () => void;
 }
@@ -45,6 +50,7 @@ export class AcceptedTurn {
   readonly turn: Turn;
   readonly #deps: AcceptedTurnDeps;
   readonly #opened = Promise.withResolvers<number>();
+  readonly #closed = Promise.withResolvers<void>();
   readonly #readers = new Set<() => void>();
   #over = false;
   #lost: ServiceError | undefined;
@@ -63,9 +69,15 @@ export class AcceptedTurn {
     this.turn = deps.turn;
     if (deps.requester === "expected") this.#returning = Promise.withResolvers();
     // An earlier run has said it in the same commit that counted the attempt.
-    this.isOpen = deps.turn.attempts > 0;
+    this.isOpen = deps.turn.attempts > 0 || deps.begun !== undefined;
     // Whoever reads gets the rejection; without a reader it is none's.
     this.#opened.promise.catch(() => {});
+    this.#closed.promise.catch(() => {});
+  }
+
+  /** Seq of its `turn_start`, when that was written with it. */
+  get begun(): number | undefined {
+    return this.#deps.begun;
   }
 
   get model(): Model {
@@ -112,7 +124,7 @@ export class AcceptedTurn {
       acceptedAt: turn.acceptedAt,
       turn,
       repeated,
-      events: (signal) => this.events(signal),
+      events: (signal, options) => this.events(signal, options),
       cancel: () => this.cancel(),
       setPresent: (present) => this.setPresent(present),
     };
@@ -122,7 +134,7 @@ export class AcceptedTurn {
   setPresent(present: boolean): void {
     this.#returning?.resolve();
     this.#returning = undefined;
-    if (!present) this.#leaving.abort();
+    if (!present) this.#leaving.abort(LEFT);
     else if (this.left.aborted) this.#leaving = new AbortController();
   }
 
@@ -136,6 +148,7 @@ export class AcceptedTurn {
     this.#over = true;
     this.life = undefined;
     this.#opened.resolve(this.turn.afterSeq);
+    this.#closed.resolve();
   }
 
   /** Its end will not be on record, not in this process: readers are told so. */
@@ -144,6 +157,7 @@ export class AcceptedTurn {
     this.#lost = error;
     this.life = undefined;
     this.#opened.reject(error);
+    this.#closed.reject(error);
     for (const stop of this.#readers) stop();
   }
 
@@ -159,17 +173,21 @@ export class AcceptedTurn {
     else if (this.leave()) this.#deps.onCancelled?.();
   }
 
-  async *events(signal?: AbortSignal): AsyncGenerator<StoredEvent> {
+  async *events(
+    signal?: AbortSignal,
+    { whole = false }: { whole?: boolean } = {},
+  ): AsyncGenerator<StoredEvent> {
     const stopping = new AbortController();
     const aborted = Promise.withResolvers<undefined>();
     const stop = () => {
-      stopping.abort();
+      stopping.abort(LEFT);
       aborted.resolve(undefined);
     };
     if (signal?.aborted) return;
     signal?.addEventListener("abort", stop);
     this.#readers.add(stop);
     try {
+      if (whole) await Promise.race([this.#closed.promise, aborted.promise]);
       const afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
       if (this.#lost !== undefined) throw this.#lost;
       if (afterSeq === undefined) return;

@@ -63,7 +63,15 @@ export function createTurnSteps(
         writes.tell(open, message, body);
       });
     },
-    end: (turnId, end) => writeTurn(turnId, "full", 0, (open) => writes.end(open, end)),
+    async end(turnId, { answer, ...end }) {
+      const events = encodeAll(answer?.events ?? []);
+      const body = answer === undefined ? "" : JSON.stringify(answer.message);
+      await writeTurn(turnId, "full", charsOf(events) + body.length, (open) => {
+        writes.say(open, events);
+        if (answer !== undefined) writes.tell(open, answer.message, body);
+        writes.end(open, end);
+      });
+    },
     requeue: (turnId) =>
       writeTurn(turnId, "full", 0, (open) => turns.requeue(open.turn, { crashed: false })),
     async compact(turnId, summary, keepFrom) {

@@ -16,9 +16,9 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
 /** A piece of a call, as servers send it. */
 interface CallDelta {
-  index?: number | null;
-  id?: string | null;
-  function: { name?: string | null; arguments?: string | null };
+  index?: number;
+  id?: string;
+  function: { name?: string; arguments?: string };
   signature?: string;
 }
 
@@ -132,7 +132,7 @@ class Calls {
 
   push(delta: CallDelta): void {
     const { index } = delta;
-    if (index == null || this.#named.has(index)) return this.#tracker.processDelta(delta);
+    if (index === undefined || this.#named.has(index)) return this.#tracker.processDelta(delta);
     const before = this.#unnamed.get(index);
     const call: CallDelta = {
       index,
@@ -143,7 +143,7 @@ class Calls {
       },
       signature: before?.signature ?? delta.signature,
     };
-    if (call.function.name == null) return void this.#unnamed.set(index, call);
+    if (call.function.name === undefined) return void this.#unnamed.set(index, call);
     this.#unnamed.delete(index);
     this.#named.add(index);
     this.#tracker.processDelta(call);

@@ -20,20 +20,24 @@ export class Shape {
   }
 
   text(value: unknown): string | undefined {
-    return value == null ? undefined : typeof value === "string" ? value : this.fail();
+    return isAbsent(value) ? undefined : typeof value === "string" ? value : this.fail();
   }
 
   number(value: unknown): number | undefined {
-    return value == null ? undefined : typeof value === "number" ? value : this.fail();
+    return isAbsent(value) ? undefined : typeof value === "number" ? value : this.fail();
   }
 
   list(value: unknown): readonly unknown[] | undefined {
-    return value == null ? undefined : Array.isArray(value) ? value : this.fail();
+    return isAbsent(value) ? undefined : Array.isArray(value) ? value : this.fail();
   }
 
   fields(value: unknown): Fields | undefined {
-    if (value == null) return undefined;
+    if (isAbsent(value)) return undefined;
     if (typeof value !== "object" || Array.isArray(value)) this.fail();
     return value as Fields;
   }
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
