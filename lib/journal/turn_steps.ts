@@ -63,10 +63,11 @@ export function createTurnSteps(
         writes.tell(open, message, body);
       });
     },
-    async end(turnId, { answer, ...end }) {
+    // Not `async`: whoever has read the end finds its lane free, so nothing is put between the two.
+    end(turnId, { answer, ...end }) {
       const events = encodeAll(answer?.events ?? []);
       const body = answer === undefined ? "" : JSON.stringify(answer.message);
-      await writeTurn(turnId, "full", charsOf(events) + body.length, (open) => {
+      return writeTurn(turnId, "full", charsOf(events) + body.length, (open) => {
         writes.say(open, events);
         if (answer !== undefined) writes.tell(open, answer.message, body);
         writes.end(open, end);
