@@ -36,8 +36,8 @@ export interface AcceptedTurnDeps {
   asks?: boolean;
   /** Where it waits or runs; absent for one that has ended. */
   place?: Pick<Place<AcceptedTurn>, "leave">;
-  /** Seq of its `turn_start`, when that was written with it. */
-  begun?: number;
+  /** Its `turn_start`, when that was written with it. */
+  begun?: StoredEvent;
   /** Called when it is cancelled while it waits, once it has left its place. */
   onCancelled?: () => void;
 }
@@ -50,7 +50,6 @@ export class AcceptedTurn {
   readonly turn: Turn;
   readonly #deps: AcceptedTurnDeps;
   readonly #opened = Promise.withResolvers<number>();
-  readonly #closed = Promise.withResolvers<void>();
   readonly #readers = new Set<() => void>();
   #over = false;
   #lost: ServiceError | undefined;
@@ -72,11 +71,10 @@ export class AcceptedTurn {
     this.isOpen = deps.turn.attempts > 0 || deps.begun !== undefined;
     // Whoever reads gets the rejection; without a reader it is none's.
     this.#opened.promise.catch(() => {});
-    this.#closed.promise.catch(() => {});
   }
 
-  /** Seq of its `turn_start`, when that was written with it. */
-  get begun(): number | undefined {
+  /** Its `turn_start`, when that was written with it. */
+  get begun(): StoredEvent | undefined {
     return this.#deps.begun;
   }
 
@@ -148,7 +146,6 @@ export class AcceptedTurn {
     this.#over = true;
     this.life = undefined;
     this.#opened.resolve(this.turn.afterSeq);
-    this.#closed.resolve();
   }
 
   /** Its end will not be on record, not in this process: readers are told so. */
@@ -157,7 +154,6 @@ export class AcceptedTurn {
     this.#lost = error;
     this.life = undefined;
     this.#opened.reject(error);
-    this.#closed.reject(error);
     for (const stop of this.#readers) stop();
   }
 
@@ -175,7 +171,7 @@ export class AcceptedTurn {
 
   async *events(
     signal?: AbortSignal,
-    { whole = false }: { whole?: boolean } = {},
+    { patient = false }: { patient?: boolean } = {},
   ): AsyncGenerator<StoredEvent> {
     const stopping = new AbortController();
     const aborted = Promise.withResolvers<undefined>();
@@ -187,14 +183,18 @@ export class AcceptedTurn {
     signal?.addEventListener("abort", stop);
     this.#readers.add(stop);
     try {
-      if (whole) await Promise.race([this.#closed.promise, aborted.promise]);
-      const afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
+      let afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
       if (this.#lost !== undefined) throw this.#lost;
       if (afterSeq === undefined) return;
       const { id, sessionId } = this.turn;
       // A turn that has ended has all its events on record; to wait for more would be for ever.
       const live = !this.#over;
-      const options = { afterSeq, signal: stopping.signal, live };
+      if (live && this.begun !== undefined) {
+        // It need not be read back.
+        afterSeq = this.begun.seq;
+        yield this.begun;
+      }
+      const options = { afterSeq, signal: stopping.signal, live, patient };
       const all = this.#deps.journal.follow(sessionId, options);
       for await (const stored of all) {
         if (stored.turnId !== id) continue;

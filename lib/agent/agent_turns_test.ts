@@ -406,7 +406,7 @@ Deno.test("what nobody follows is one piece, written with the answer and the end
   await using agent = testAgent({ journal, model: scriptedModel([says("a", "b", "c")]) });
   const handle = await agent.submit("hi");
   const events: AgentEvent[] = [];
-  for await (const { event } of handle.events(undefined, { whole: true })) events.push(event);
+  for await (const { event } of handle.events(undefined, { patient: true })) events.push(event);
   assertEquals(calls, ["accept", "end"]);
   assertEquals(only(events, "text_delta").map(({ text }) => text), ["abc"]);
   assertEquals(endOf(events), ["done", undefined]);

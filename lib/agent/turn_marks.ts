@@ -50,7 +50,7 @@ export class TurnMarks {
   /** Counts the attempt and, with the first one, says `turn_start` in the same commit. */
   async start(own: AcceptedTurn): Promise<void> {
     const { life, begun, turn: { id, afterSeq, sessionKey } } = own;
-    if (begun !== undefined) return own.open(begun - 1);
+    if (begun !== undefined) return own.open(begun.seq - 1);
     if (this.#lost.has(sessionKey)) {
       // Behind a call that was cut off its result has to stand, and not behind this turn.
       await this.#recordLost(sessionKey);

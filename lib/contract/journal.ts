@@ -236,6 +236,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Default true. False: stop at the end of what there is instead of waiting for more. */
   live?: boolean;
+  /** It need not have them at once: `isFollowed` does not count it. Default false. */
+  patient?: boolean;
 }
 
 /** A wait that can be given up. */
@@ -268,12 +270,12 @@ export interface Journal {
    * Accepts a turn: makes its session if new, writes the row with its input, the references to its
    * files and what the options say, `full`. With a request key that is on record nothing is written:
    * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
-   * `begun`: seq of the `turn_start` of one that was begun; the turn is as it was before that.
+   * `begun`: the `turn_start` of one that was begun; the turn is as it was before that.
    */
   accept(
     turn: NewTurn,
     options?: AcceptOptions,
-  ): Promise<{ turn: Turn; repeated: boolean; begun?: number }>;
+  ): Promise<{ turn: Turn; repeated: boolean; begun?: StoredEvent }>;
   /** The key that the turn was accepted with: what its sender calls the message. */
   requestKeyOf(turnId: string): string | undefined;
   /** The turn that was accepted with this key. Throws `idempotency_conflict` for another digest. */
@@ -341,7 +343,7 @@ export interface Journal {
    * session is deleted.
    */
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
-  /** Whether somebody reads the events of a session and has not come to an end. */
+  /** Whether somebody, who is not `patient`, reads the events of a session and has not come to an end. */
   isFollowed(sessionId: number): boolean;
 
   /**

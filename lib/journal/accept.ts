@@ -4,6 +4,7 @@ import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
 import { keyConflict } from "./request_keys.ts";
 import { filesOf } from "./session_files.ts";
+import type { StoredEvent } from "../contract/events.ts";
 import { encodeEvent } from "./event_rows.ts";
 import type { OpenTurn } from "./open_turns.ts";
 import { titleOf } from "./title.ts";
@@ -32,12 +33,15 @@ export function createAcceptance(
     return found.digest === key.digest ? turns.find(found.turnId) : new Refused(keyConflict());
   }
 
-  function start(open: OpenTurn, model: string, requestKey?: RequestKey): number {
+  function start(open: OpenTurn, model: string, requestKey?: RequestKey): StoredEvent {
     writes.start(open);
     const replyTo = open.automation === undefined ? requestKey?.key : undefined;
-    return writes.say(open, [
-      encodeEvent({ type: "turn_start", model, ...replyTo !== undefined && { replyTo } }),
-    ]);
+    const event = {
+      type: "turn_start" as const,
+      model,
+      ...replyTo !== undefined && { replyTo },
+    };
+    return { seq: writes.say(open, [encodeEvent(event)]), turnId: open.id, event };
   }
 
   return {
@@ -77,8 +81,10 @@ export function createAcceptance(
         const acceptedAt = now();
         const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts: body, tokens });
         for (const sha256 of hashes) files.add(sessionId, sha256);
-        requestKeys.purge();
-        if (requestKey !== undefined) requestKeys.insert(rowid, requestKey);
+        if (requestKey !== undefined) {
+          requestKeys.purge();
+          requestKeys.insert(rowid, requestKey);
+        }
         if (response !== undefined) responses.insert(rowid, response.credential, request!);
         if (place !== undefined) channelTurns.insert(rowid, afterSeq, place);
         const open: OpenTurn = {

@@ -14,7 +14,7 @@ export interface FollowSource {
 /** The readers of a journal. */
 export interface Followers {
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
-  /** Whether someone follows the session, waiting or not. */
+  /** Whether someone who is not patient follows the session, waiting or not. */
   isFollowed(sessionId: number): boolean;
   /** Whether someone waits for news of the session. */
   has(sessionId: number): boolean;
@@ -36,11 +36,11 @@ export interface Followers {
  */
 export function createFollowers(source: FollowSource): Followers {
   const waiting = new Map<number, Set<Follower>>();
-  /** Followers that have not ended, by session. */
+  /** Followers that have not ended and are not patient, by session. */
   const open = new Map<number, number>();
   let ended = false;
 
-  function count(sessionId: number, more: 1 | -1): void {
+  function count(sessionId: number, more: number): void {
     const followers = (open.get(sessionId) ?? 0) + more;
     if (followers === 0) open.delete(sessionId);
     else open.set(sessionId, followers);
@@ -61,10 +61,11 @@ export function createFollowers(source: FollowSource): Followers {
       checkInteger("afterSeq", options.afterSeq, 0);
       return {
         [Symbol.asyncIterator]() {
-          count(sessionId, 1);
+          const weight = options.patient ? 0 : 1;
+          count(sessionId, weight);
           return new Follower(source, sessionId, options, {
             isEnded: () => ended,
-            close: () => count(sessionId, -1),
+            close: () => count(sessionId, -weight),
             enter(follower) {
               const others = waiting.get(sessionId);
               if (others) others.add(follower);

@@ -93,7 +93,7 @@ async function openParsed(
 
 async function wholeChat({ opened, identity }: OpenChat): Promise<Response> {
   const completion = new ChatCompletion();
-  for await (const { event } of opened.answer.events(opened.signal, { whole: true })) {
+  for await (const { event } of opened.answer.events(opened.signal, { patient: true })) {
     completion.add(event);
   }
   if (!completion.ended) {
