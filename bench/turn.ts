@@ -6,7 +6,8 @@
  * in front of the model, so it means the same on a busy machine; rates do not. Subjects take turns.
  *
  * `deno run -A --cached-only --lock=deno.lock --frozen bench/turn.ts [--json] [--rounds 3] [--turns 400]
- * [--parallel 1,16,64] [--ways whole,streamed,websocket] [--profile whole|streamed|websocket|none]`
+ * [--parallel 1,16,64] [--ways whole,streamed,websocket] [--profile whole|streamed|websocket|none]
+ * [--save FILE.cpuprofile]`
  *
  * @module
  */
@@ -23,7 +24,7 @@ import { lockedFlags } from "../lib/packages/locked_packages.ts";
 const TOKENS = 10;
 
 const given = parseArgs(Deno.args, {
-  string: ["rounds", "turns", "parallel", "ways", "profile"],
+  string: ["rounds", "turns", "parallel", "ways", "profile", "save"],
 });
 const rounds = Number(given.rounds ?? 3);
 const total = Number(given.turns ?? 400);
@@ -219,7 +220,9 @@ if (profiled !== undefined) {
   service.signal();
   await sample(profiled, 16, total * 3);
   service.signal();
-  const times = componentTimes(await service.readProfile());
+  const found = await service.readProfile();
+  if (given.save !== undefined) await Deno.writeTextFile(given.save, JSON.stringify(found));
+  const times = componentTimes(found);
   const sum = times.reduce((sum, [, us]) => sum + us, 0);
   for (const [name, us] of times.filter(([, us]) => us >= sum / 200)) {
     figures.push({
