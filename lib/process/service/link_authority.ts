@@ -8,6 +8,7 @@ import type { ActionPort } from "../../contract/actions.ts";
 import type { McpServerStatus, OfferedTool } from "../../mcp_servers/mcp_servers.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
+import type { McpRequest } from "../../operations/mcp.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
@@ -21,9 +22,6 @@ const MAX_OPERATING = 256;
 const MAX_MCP_REQUESTS = 64;
 /** A burst of turns reads AGENTS.md once. */
 const INSTRUCTIONS_AGE_MS = 250;
-
-/** What may be asked of MCP servers; `test` connects to one anew. */
-export type McpRequest = { op: "list" } | { op: "test"; server: string };
 
 /** Everything that the gateway asks of the authority and waits for. */
 export interface AuthorityLink {
