@@ -132,7 +132,11 @@ Deno.test("outbox.resend and outbox.drop decide, and wake what was held up", asy
   );
   for (const op of ["outbox.get", "outbox.resend", "outbox.drop"] as const) {
     await assertRejects(() => ask({ op, id: 99 }), ServiceError, "There is no message 99");
-    await assertRejects(() => ask({ op, id: 0 }), ServiceError, "id must be a whole number of at least 1");
+    await assertRejects(
+      () => ask({ op, id: 0 }),
+      ServiceError,
+      "id must be a whole number of at least 1",
+    );
   }
 });
 
