@@ -511,8 +511,8 @@ export interface MissedMessages {
   /** After a place, in the order of arrival; of every runtime name where none is said. */
   list(runtimeName: string | undefined, afterRowid: number, limit: number): MissedRow[];
   find(rowid: number): MissedRow | undefined;
-  /** Of one runtime name. */
-  count(runtimeName: string): number;
+  /** Of every runtime name where none is said. */
+  count(runtimeName: string | undefined): number;
   /** Lists it no longer; false when it was not. */
   remove(rowid: number): Promise<boolean>;
   /** Lists none of them any longer; of every runtime name where none is said. Resolves with how many. */

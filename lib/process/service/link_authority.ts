@@ -9,6 +9,7 @@ import type { McpServerStatus } from "../../mcp_servers/mcp_servers.ts";
 import type { AgentTool } from "../../agent/toolbox.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
+import type { McpRequest } from "../../operations/mcp.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
@@ -23,9 +24,6 @@ const MAX_OPERATING = 256;
 const MAX_MCP_REQUESTS = 64;
 /** For so long a burst of turns goes by what its first one was told, milliseconds. */
 const BURST_MS = 250;
-
-/** What may be asked of MCP servers; `test` connects to one anew. */
-export type McpRequest = { op: "list" } | { op: "test"; server: string };
 
 /** Everything that the gateway asks of the authority and waits for. */
 export interface AuthorityLink {
