@@ -67,7 +67,7 @@ export async function serveWebsocket(
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: core.writeLine,
+    write: core.writeAccessLine,
     now: Date.now,
   });
   const { mediaDir } = boot.paths;
