@@ -9,7 +9,7 @@
  */
 
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
-import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
+import type { Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { hinted, OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
@@ -21,16 +21,17 @@ import {
   type Question,
   questionBlock,
 } from "./chat_approvals.ts";
+import { COMMAND_NAMES, helpLines } from "./chat_help.ts";
 import type { ChatLink } from "./chat_link.ts";
 import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { type Line, LOOK, type Piece, piece } from "./look.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { attachMentioned } from "./mentions.ts";
+import { MessageQueue } from "./message_queue.ts";
 import type { Block, Screen } from "./screen.ts";
 import { SessionFeed, untilConnected } from "./session_feed.ts";
-import { shortBytes, TurnView } from "./turn_view.ts";
+import { TurnView } from "./turn_view.ts";
 import { wordWrap } from "./wrap.ts";
 
 /** What a chat works with. */
@@ -47,6 +48,8 @@ export interface ChatDeps extends Pick<ChatApprovalsDeps, "approverOf" | "addGra
     parse(name: string): string;
     /** The session of a name. */
     key(name: string): string;
+    /** The command that continues it. */
+    resume(name: string): string;
   };
   models(): Promise<readonly string[]>;
   /** Names in a folder, those of folders with a slash at their end. */
@@ -78,14 +81,6 @@ export interface ChatOptions {
   yes: boolean;
 }
 
-/** A message on its way. */
-interface Sent {
-  text: string;
-  stop: AbortController;
-  turnId?: string;
-  isShown: boolean;
-}
-
 const STARTING = "Starting…";
 const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
@@ -93,46 +88,18 @@ const LAST_WORDS_MS = 3_000;
 const SPIN_MS = 120;
 const MAX_OFFER_ROWS = 5;
 
-const COMMANDS = {
-  "/help": "Show this",
-  "/session [NAME]": "Show the session, or switch to another",
-  "/approve": "Approve the pending action once",
-  "/deny [REASON]": "Deny the pending action",
-  "/exit": "Leave (also Ctrl-D, or Ctrl-C twice)",
-};
-const KEYS = [
-  ["Ctrl-C, Esc", "stop the turn"],
-  ["Tab", "complete a command, a model, a session, an @file"],
-  ["@path", "attach a file or an image"],
-  ["Ctrl-R", "search your earlier messages"],
-  ["Ctrl-J", "insert a line break (also Alt-Enter, or \\ before Enter)"],
-  ["Ctrl-O", "show the whole output of the last tool"],
-] as const;
-
-/** What the service of a session knows, beside the commands of the terminal. */
-const SERVICE_COMMANDS = ["/new", "/stop", "/status", "/model"];
-
-const COMMAND_NAMES = [
-  ...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!),
-  "/quit",
-  ...SERVICE_COMMANDS,
-];
-
 export class TerminalChat {
   readonly #deps: ChatDeps;
   readonly #options: ChatOptions;
   readonly #screen: Screen;
   readonly #editor: Editor;
   readonly #left = Promise.withResolvers<ExitCode>();
-  readonly #own = new Set<string>();
   /** Turns that nothing more is told of. */
   readonly #over = new Set<string>();
   #session = "";
   #connected: ConnectedChat | undefined;
   #status = STARTING;
-  #sent: Sent[] = [];
-  /** Messages that are accepted one after the other. */
-  #sending: Promise<void> = Promise.resolve();
+  readonly #queue: MessageQueue;
   #view: { turnId: string; shown: TurnView } | undefined;
   readonly #feed: SessionFeed;
   readonly #approvals: ChatApprovals;
@@ -153,7 +120,7 @@ export class TerminalChat {
       yes: options.yes,
       connected: () => this.#connected,
       sessionKey: () => this.sessionKey,
-      isOwn: (turnId) => this.#own.has(turnId),
+      isOwn: (turnId) => this.#queue.isOwn(turnId),
       isRunning: (turnId) => this.#view?.turnId === turnId,
       print: (...lines) => this.#print(...lines),
       note: (text, look) => this.#note(text, look),
@@ -166,11 +133,20 @@ export class TerminalChat {
       width: () => this.#screen.width,
       isRendered: options.isRendered,
       report: (error) => this.#report(error),
-      ready: () => {
-        for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
-      },
-      settleSends: () => this.#sending,
+      ready: () => this.#queue.sendNext(),
+      settleSends: () => this.#queue.settled,
       happened: (happening) => this.#happened(happening),
+    });
+    this.#queue = new MessageQueue({
+      link: () => this.#connected?.link,
+      sessionKey: () => this.sessionKey,
+      isFree: () => this.#feed.isReady && this.#view === undefined,
+      echo: (text) => this.#echo(text),
+      note: (text) => this.#note(text),
+      answer: (text) => this.#sayAnswer(text),
+      report: (error) => this.#report(error),
+      giveBack: (text) => this.#giveBack([text]),
+      update: () => this.#screen.update(),
     });
     this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
     this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
@@ -190,7 +166,7 @@ export class TerminalChat {
   async run(
     connected: ConnectedChat,
     session: string,
-    banner: readonly [name: string, value: string][],
+    banner: readonly (readonly [name: string, value: string])[],
   ): Promise<ExitCode> {
     this.#session = session;
     this.#showBanner(banner);
@@ -299,11 +275,11 @@ export class TerminalChat {
   #block(): Block {
     const width = this.#screen.width;
     const view = this.#view?.shown;
-    const waiting = this.#sent.filter(({ isShown }) => !isShown);
+    const { waiting } = this.#queue;
     const above: Line[] = [
       ...view?.lines() ?? [],
       ...this.#status !== "" ? wordWrap([piece(this.#status, LOOK.yellow)], width) : [],
-      ...waiting.slice(0, 3).flatMap(({ text }): Line[] => {
+      ...waiting.slice(0, 3).flatMap((text): Line[] => {
         const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
         return row === undefined ? [] : [row];
       }),
@@ -311,7 +287,7 @@ export class TerminalChat {
     ];
     const isLineEmpty = this.#editor.text === "";
     const dialog = this.#approvals.question === undefined
-      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty)
+      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty, this.#deps.now())
       : [];
     const most = Math.max(1, Math.floor(this.#screen.height / 2));
     const typed = this.#approvals.question === undefined
@@ -371,7 +347,7 @@ export class TerminalChat {
     if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");
   }
 
-  #showBanner(banner: readonly [string, string][]): void {
+  #showBanner(banner: readonly (readonly [string, string])[]): void {
     const { width } = this.#screen;
     const rows = [...banner, ["session", this.#session]] as const;
     const names = Math.max(...rows.map(([name]) => name.length)) + 2;
@@ -408,7 +384,7 @@ export class TerminalChat {
     this.#editor.set("");
     this.#editor.remember(text);
     void this.#deps.remember(text);
-    const [command, ...args] = text.trim().split(/\s+/) as [string, ...string[]];
+    const [command = ""] = text.trim().split(/\s+/);
     const rest = text.trim().slice(command.length).trim();
     switch (command.toLowerCase()) {
       case "/exit":
@@ -417,67 +393,26 @@ export class TerminalChat {
       case "/help":
         return void this.#help();
       case "/session":
-        if (args.length < 2) return this.#changeSession(args[0]);
-        break;
+        return this.#changeSession(rest === "" ? undefined : rest);
       case "/approve":
       case "/deny": {
         const name = command.toLowerCase() as "/approve" | "/deny";
         if (this.#approvals.answerTyped(name, rest)) return;
       }
     }
+    if (COMMAND_NAMES.includes(command.toLowerCase())) return void this.#queue.command(text);
     // With more words it may be a path, and is for the model.
-    if (/^\/[a-z]+$/i.test(text.trim()) && !COMMAND_NAMES.includes(command.toLowerCase())) {
+    if (/^\/[a-z]+$/i.test(text.trim())) {
       this.#editor.set(text);
       return this.#report(unknown("command", command, COMMAND_NAMES, "see /help"));
     }
-    const sent: Sent = { text, stop: new AbortController(), isShown: false };
-    this.#sent.push(sent);
-    if (this.#feed.isReady) this.#send(sent);
+    this.#queue.add(text);
   }
 
-  #send(sent: Sent): void {
-    if (this.#view === undefined && this.#sent[0] === sent) this.#show(sent);
-    // A command acts at once; messages keep their order.
-    if (/^\s*\//.test(sent.text)) void this.#deliver(sent);
-    else this.#sending = this.#sending.then(() => this.#deliver(sent));
-  }
-
-  async #deliver(sent: Sent): Promise<void> {
-    const connected = this.#connected;
-    if (connected === undefined || sent.stop.signal.aborted) return;
-    try {
-      const files = await attachMentioned(sent.text);
-      const input: AskedPart[] = [{ type: "text", text: sent.text }, ...files];
-      const outcome = await connected.link.say(this.sessionKey, input, sent.stop.signal);
-      if ("turnId" in outcome) {
-        sent.turnId = outcome.turnId;
-        this.#own.add(outcome.turnId);
-        for (const { name, data } of files) {
-          this.#note(`  attached ${name} (${shortBytes(Uint8Array.fromBase64(data).length)})`);
-        }
-      } else {
-        this.#show(sent);
-        this.#forget(sent);
-        await this.#sayAnswer(outcome.answer);
-      }
-    } catch (error) {
-      this.#forget(sent);
-      if (this.#connected !== connected) return;
-      this.#show(sent);
-      this.#report(error);
-      // Nothing that was typed is lost.
-      if (!isCancelled(error) && this.#editor.text === "") this.#editor.set(sent.text);
-    }
-    this.#screen.update();
-  }
-
-  #show(sent: Sent): void {
-    if (!sent.isShown) this.#echo(sent.text);
-    sent.isShown = true;
-  }
-
-  #forget(sent: Sent): void {
-    this.#sent = this.#sent.filter((each) => each !== sent);
+  /** What was typed and not sent, to be sent or changed. */
+  #giveBack(texts: readonly string[]): void {
+    const now = this.#editor.text;
+    if (texts.length > 0) this.#editor.set([...texts, ...now === "" ? [] : [now]].join("\n"));
   }
 
   async #sayAnswer(text: string): Promise<void> {
@@ -488,34 +423,11 @@ export class TerminalChat {
   }
 
   async #help(): Promise<void> {
-    const { width } = this.#screen;
-    const column = width < 50 ? 2 : 28;
-    const row = (name: string, what: string): Line[] => {
-      const lines = wordWrap([piece(what)], width - column);
-      const head = width < 50 ? wordWrap([piece(name, LOOK.bold)], width) : [];
-      return [
-        ...head,
-        ...lines.map((line, at): Line => [
-          piece((at === 0 && head.length === 0 ? name : "").padEnd(column), LOOK.bold),
-          ...line,
-        ]),
-      ];
-    };
-    const own = Object.keys(COMMANDS).map((name) => name.split(" ")[0]);
-    const answer = await this.#connected?.link
+    const outcome = await this.#connected?.link
       .say(this.sessionKey, [{ type: "text", text: "/help" }], new AbortController().signal)
       .catch(() => undefined);
-    const others = answer === undefined || "turnId" in answer
-      ? []
-      : [...answer.answer.matchAll(/^(\/\S+?)( .*?)?: (.*)$/gm)]
-        .filter(([, name]) => !own.includes(name));
-    this.#print(
-      [],
-      ...others.flatMap(([, name, args = "", what]) => row(name! + args, what!)),
-      ...Object.entries(COMMANDS).flatMap(([name, what]) => row(name, what)),
-      [],
-      ...KEYS.flatMap(([name, what]) => row(name, what)),
-    );
+    const ofService = outcome !== undefined && "answer" in outcome ? outcome.answer : undefined;
+    this.#print(...helpLines(ofService, this.#screen.width));
   }
 
   #changeSession(name: string | undefined): void {
@@ -526,7 +438,8 @@ export class TerminalChat {
       return this.#report(error);
     }
     this.#endView("interrupted", false);
-    this.#sent = [];
+    this.#queue.forgetSent();
+    this.#giveBack(this.#queue.takeBack());
     this.#approvals.clear();
     this.#note(`Session ${this.#session}`);
     if (this.#connected !== undefined) this.#feed.follow(this.#connected.link, this.sessionKey);
@@ -553,25 +466,14 @@ export class TerminalChat {
     this.#screen.update();
   }
 
-  /** Ends what runs, and takes back what waits for it. False when nothing runs. */
+  /** Ends what runs, and takes back what waits for it. False when nothing does. */
   #stopTurn(): boolean {
-    const view = this.#view;
-    const own = this.#sent.filter(({ turnId }) => turnId === undefined || turnId !== view?.turnId);
-    const running = this.#sent.find(({ turnId }) =>
-      turnId !== undefined && turnId === view?.turnId
-    );
-    if (view === undefined && own.length === 0) return false;
-    const back = own.filter(({ isShown }) => !isShown).map(({ text }) => text);
-    // What runs last, so that none that waits begins in its place.
-    for (const sent of own) sent.stop.abort();
-    running?.stop.abort();
-    this.#sent = running === undefined ? [] : [running];
-    if (back.length > 0) {
-      this.#editor.set(
-        [...back, ...this.#editor.text === "" ? [] : [this.#editor.text]].join("\n"),
-      );
-    }
-    if (view !== undefined && running === undefined) {
+    const running = this.#view?.turnId;
+    const waiting = this.#queue.takeBack();
+    if (running === undefined && waiting.length === 0 && !this.#queue.isSending) return false;
+    this.#giveBack(waiting);
+    const isOwn = this.#queue.cancel(running);
+    if (running !== undefined && !isOwn) {
       // Another terminal's turn: it is everybody's who talks here.
       void this.#connected?.link.say(
         this.sessionKey,
@@ -593,7 +495,12 @@ export class TerminalChat {
   }
 
   #happened({ stored: { turnId, event }, said }: Happening): void {
-    if (event.type === "turn_start") return this.#beginTurn(turnId, said);
+    if (event.type === "turn_end") this.#queue.ended(turnId);
+    if (event.type === "turn_start") {
+      if (this.#view === undefined) return this.#beginTurn(turnId, said);
+      // It was cancelled while it waited: that turn begins and ends while another one runs.
+      this.#over.add(turnId);
+    }
     if (event.type === "session_updated" || this.#over.has(turnId)) return;
     if (event.type === "message") {
       this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
@@ -616,14 +523,12 @@ export class TerminalChat {
       case "turn_end":
         this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
         this.#view = undefined;
-        this.#sent = this.#sent.filter((sent) => sent.turnId !== turnId);
+        this.#queue.sendNext();
     }
   }
 
   #beginTurn(turnId: string, said: SaidMessage | undefined): void {
-    const sent = this.#sent.find((each) => each.turnId === turnId);
-    if (sent !== undefined) this.#show(sent);
-    else if (said !== undefined && !this.#own.has(turnId)) {
+    if (said !== undefined && !this.#queue.isOwn(turnId)) {
       this.#echo(
         [said.text, ...said.files.map((name) => `[${name}]`)].join(" ").trim(),
         "(elsewhere)",
@@ -666,8 +571,8 @@ export class TerminalChat {
     this.#connected = undefined;
     this.#feed.stop();
     this.#endView("interrupted");
-    // What was accepted is lost with the service; what was not is sent when it is back.
-    this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
+    // What was sent is lost with the service; what waits is sent when it is back.
+    this.#queue.forgetSent();
     this.#approvals.clear();
     const { reconnect, failure } = this.#deps;
     const lost = failure?.();
@@ -682,17 +587,15 @@ export class TerminalChat {
   /** The turns of this terminal end with it. */
   async #sayGoodbye(code: ExitCode): Promise<ExitCode> {
     this.#isLeaving = true;
-    const isRunning = this.#sent.length > 0;
-    for (const sent of this.#sent) sent.stop.abort();
+    const isRunning = this.#queue.cancel(this.#view?.turnId);
     const until = this.#deps.now() + LAST_WORDS_MS;
     while (isRunning && this.#view !== undefined && this.#deps.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     await this.#answering;
+    if (this.#queue.hasSent) {
+      this.#note(`Continue with: ${this.#deps.names.resume(this.#session)}`);
+    }
     return code;
   }
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "turn_cancelled";
 }

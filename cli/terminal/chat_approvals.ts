@@ -7,8 +7,8 @@
 import type { ApprovalView } from "../../lib/contract/actions.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { Terminal } from "../../lib/operations/operator.ts";
-import type { SessionGrant } from "../operator/approval_choices.ts";
-import { approvalLines } from "../operator/print_approval.ts";
+import { answersTo, type SessionGrant } from "../operator/approval_choices.ts";
+import { actionLines } from "../operator/print_approval.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import { Editor } from "./editor.ts";
 import { type Line, LOOK, type Look, piece } from "./look.ts";
@@ -35,7 +35,7 @@ export interface ChatApprovalsDeps {
   yes: boolean;
   /** An approver by a token that was typed; absent where approvals are answered in another way. */
   approverOf?: (token: string) => ChatApprover;
-  /** Allows exactly this action of a session from now on. */
+  /** Allows exactly this action of a session from now on; absent where this terminal can't. */
   addGrant?: (grant: SessionGrant) => Promise<void>;
   print(...lines: Line[]): void;
   note(text: string, look?: Look): void;
@@ -107,14 +107,19 @@ export class ChatApprovals {
       if (!this.#deps.isRunning(turnId)) return;
       this.#deps.print(
         [],
-        ...approvalLines(view, this.#deps.now()).flatMap((line) => this.#spans(line)),
+        ...actionLines(view).flatMap((line) => this.#spans(line)),
       );
-      const dialog = new ApprovalDialog(view, turnId, approver !== undefined, this.#deps.now());
-      this.dialogs = [...this.dialogs, dialog];
+      this.dialogs = [...this.dialogs, this.#dialog(view, turnId, approver !== undefined)];
       this.#deps.update();
     } catch (error) {
       this.#deps.report(error);
     }
+  }
+
+  #dialog(view: Shown, turnId: string, mayAnswer: boolean): ApprovalDialog {
+    const all: readonly Choice[] = mayAnswer ? answersTo(view) : ["token", "later"];
+    const choices = all.filter((each) => each !== "always" || this.#deps.addGrant !== undefined);
+    return new ApprovalDialog(view, turnId, choices, this.#deps.now());
   }
 
   #spans(line: readonly (string | { text: string; style?: string })[]): Line[] {
@@ -130,7 +135,7 @@ export class ChatApprovals {
     return JSON.stringify([this.#deps.sessionKey(), capability, grant]);
   }
 
-  /** `/approve` or `/deny` with what was typed behind it; false where it is for the service. */
+  /** `/approve` or `/deny` with what was typed behind it; false where it names one of elsewhere. */
   answerTyped(command: "/approve" | "/deny", rest: string): boolean {
     const [, id, after] = /^(apr_\S+)?\s*([^]*)$/.exec(rest) as unknown as [
       string,
@@ -140,7 +145,12 @@ export class ChatApprovals {
     const dialog = id === undefined
       ? this.dialogs[0]
       : this.dialogs.find(({ view }) => view.id === id);
-    if (dialog === undefined || (command === "/approve" && after !== "")) return false;
+    if (command === "/approve" && after !== "") return false;
+    if (dialog === undefined && id !== undefined) return false;
+    if (dialog === undefined) {
+      this.#deps.note("Nothing waits for your approval here");
+      return true;
+    }
     void (command === "/approve" ? this.choose(dialog, "once") : this.#deny(dialog, after ?? ""));
     return true;
   }
@@ -161,8 +171,8 @@ export class ChatApprovals {
         case "deny":
           return await this.#deny(dialog, "");
         case "always":
-          await this.#deps.addGrant?.({
-            subject: this.#deps.sessionKey(),
+          await this.#deps.addGrant!({
+            subject: view.session,
             capability: view.capability,
             target: view.grant!,
           });
@@ -241,7 +251,7 @@ export class ChatApprovals {
       const connected = this.#deps.connected();
       if (connected !== undefined) connected.approver = approver;
       this.dialogs = this.dialogs.map((each) =>
-        each === dialog ? new ApprovalDialog(whole, turnId, true, this.#deps.now()) : each
+        each === dialog ? this.#dialog(whole, turnId, true) : each
       );
     } catch (error) {
       this.#deps.report(error);
