@@ -28,6 +28,13 @@ for (const mode of MODES) {
       const whole = await terminal.shows("word59");
       assertEquals(whole.split("typed ahead").length, 2, "it stands there once");
       await terminal.edits(/^> typed ahead\s*$/);
+      await terminal.press("C-u");
+      await terminal.paste("one line\nand another\n/exit\n");
+      await terminal.edits(/^> one line\n {2}and another\n {2}\/exit/);
+      await terminal.press("Enter");
+      await terminal.shows("Answer to one line");
+      const { body } = await world.server.request(1);
+      assertEquals(body.messages.at(-1).content, "one line\nand another\n/exit\n");
     },
   });
 

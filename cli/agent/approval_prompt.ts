@@ -48,6 +48,11 @@ export class ApprovalPrompt {
     this.#deps = deps;
   }
 
+  /** A person is asked here, and shown what it is about. */
+  get asks(): boolean {
+    return this.#deps.approver !== undefined && this.#deps.reader !== undefined;
+  }
+
   /** An action waits; it is asked about when those before it are through. */
   requested(id: string, turnId: string): void {
     this.#asking = this.#asking.then(() => this.#ask(id, turnId)).catch((error) =>

@@ -128,7 +128,7 @@ function formatOf(options: Invocation["options"]): typeof EXPORT_FORMATS[number]
   if (format !== undefined) return format;
   throw new ServiceError(
     "usage",
-    `Option --format is ${JSON.stringify(given)}; it takes ${EXPORT_FORMATS.join(" or ")}`,
+    `Option --format is ${JSON.stringify(given)}; expected ${EXPORT_FORMATS.join(" or ")}`,
     { param: "format" },
   );
 }

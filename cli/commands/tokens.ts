@@ -119,7 +119,7 @@ function parseScopes(typed: string | undefined): Scope[] {
   const got = typed === undefined ? "missing" : JSON.stringify(typed.slice(0, 100));
   throw new ServiceError(
     "usage",
-    `Option --scopes is ${got}; it takes one or more of ${SCOPES.join(", ")}, with commas between`,
+    `Option --scopes is ${got}; expected one or more of ${SCOPES.join(", ")}, with commas between`,
     { param: "scopes" },
   );
 }

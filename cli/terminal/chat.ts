@@ -19,7 +19,6 @@ import {
   type ChatApprovalsDeps,
   type ChatApprover,
   type Question,
-  questionBlock,
 } from "./chat_approvals.ts";
 import { COMMAND_NAMES, helpLines } from "./chat_help.ts";
 import type { ChatLink } from "./chat_link.ts";
@@ -29,6 +28,7 @@ import type { Key } from "./keys.ts";
 import { type Line, LOOK, type Piece, piece } from "./look.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { MessageQueue } from "./message_queue.ts";
+import { questionBlock } from "./question.ts";
 import type { Block, Screen } from "./screen.ts";
 import { SessionFeed, untilConnected } from "./session_feed.ts";
 import { TurnView } from "./turn_view.ts";

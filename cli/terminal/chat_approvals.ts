@@ -12,7 +12,8 @@ import { actionLines } from "../operator/print_approval.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import { Editor } from "./editor.ts";
 import { type Line, LOOK, type Look, piece } from "./look.ts";
-import { lineWidth, wordWrap } from "./wrap.ts";
+import type { AskedLine } from "./question.ts";
+import { wordWrap } from "./wrap.ts";
 
 /** Answers approvals; rejects with the authority's ServiceError. */
 export interface ChatApprover {
@@ -46,12 +47,9 @@ export interface ChatApprovalsDeps {
 }
 
 /** What is typed instead of a message. */
-export interface Question {
+export interface Question extends AskedLine {
   /** Id of the approval that it is about. */
   about: string;
-  label: string;
-  editor: Editor;
-  isHidden: boolean;
   done(text: string | undefined): void;
 }
 
@@ -263,19 +261,4 @@ export class ChatApprovals {
 /** What the turn told of an approval, in the form in which the authority gives it. */
 function shownApproval({ createdAt, expiresAt, ...view }: ApprovalView): Shown {
   return { ...view, created_at: createdAt / 1000, expires_at: expiresAt / 1000 };
-}
-
-/** A question in place of the edited line. */
-export function questionBlock({ label, editor, isHidden }: Question, width: number, most: number) {
-  const { lines, cursor } = editor.render(width, most);
-  const rows = isHidden
-    ? [[piece("> ", LOOK.heading), piece("•".repeat(Math.min(editor.text.length, width - 2)))]]
-    : lines;
-  const head = wordWrap([piece(label, LOOK.bold)], width);
-  return {
-    lines: [...head, ...rows],
-    cursor: isHidden
-      ? { row: head.length, column: lineWidth(rows[0]!) }
-      : { row: head.length + cursor.row, column: cursor.column },
-  };
 }

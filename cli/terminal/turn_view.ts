@@ -38,6 +38,8 @@ const FOLDED_LINES = 3;
 /** Lines of what a tool says, or a model thinks, while it does. */
 const LIVE_LINES = 3;
 const RENDER_MS = 40;
+/** A long block takes long to draw: keys have most of the time all the same. */
+const RENDER_SHARE = 1 / 4;
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const SPIN_MS = 100;
 /** Characters of a token, about, while the provider has not counted. */
@@ -56,6 +58,7 @@ export class TurnView {
   #chars = 0;
   #error: ServiceError | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #renderMs = 0;
   #hasAnswered = false;
   /** The last tool's output, whole. */
   lastOutput = "";
@@ -183,14 +186,18 @@ export class TurnView {
   #addText(text: string): void {
     if (this.#deps.answer !== undefined) return this.#deps.answer(this.#plain.add(text));
     this.#answer.add(text);
-    if (this.#deps.isStreamed) this.#timer ??= setTimeout(() => this.#render(), RENDER_MS);
+    if (!this.#deps.isStreamed) return;
+    const pause = Math.max(RENDER_MS, this.#renderMs / RENDER_SHARE);
+    this.#timer ??= setTimeout(() => this.#render(), pause);
   }
 
   #render(isEnd = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const isFirst = this.#answer.isFirst;
+    const began = this.#deps.now();
     const { done, tail } = this.#answer.render(this.#deps.width(), isEnd);
+    this.#renderMs = this.#deps.now() - began;
     if (done.length > 0) this.#deps.print(...isFirst ? [[]] : [], ...done);
     this.#tail = tail.length > 0 && isFirst && done.length === 0 ? [[], ...tail] : tail;
     this.#deps.update();

@@ -24,6 +24,8 @@ export interface TerminalOptions {
 export interface Terminal extends AsyncDisposable {
   /** Types a text as it is. */
   type(text: string): Promise<void>;
+  /** Pastes a text, as a terminal marks it for a program that wants to know. */
+  paste(text: string): Promise<void>;
   /** Presses keys by their names in tmux, such as `Enter` and `C-c`. */
   press(...keys: string[]): Promise<void>;
   /** Types a line, and Enter. */
@@ -85,6 +87,10 @@ export async function openTerminal(
   }
   const terminal: Terminal = {
     type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
+    async paste(text) {
+      await run("set-buffer", "-b", "pasted", text);
+      await run("paste-buffer", "-p", "-r", "-b", "pasted", "-t", "m");
+    },
     press: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
     async say(text) {
       await terminal.type(text);
