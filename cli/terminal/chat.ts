@@ -9,7 +9,6 @@
  */
 
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
-import type { Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { hinted, OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
@@ -20,18 +19,18 @@ import {
   type ChatApprover,
   type Question,
 } from "./chat_approvals.ts";
-import { COMMAND_NAMES, helpLines } from "./chat_help.ts";
+import { chatBlock } from "./chat_block.ts";
+import { bannerLines, COMMAND_NAMES, helpLines } from "./chat_help.ts";
 import type { ChatLink } from "./chat_link.ts";
 import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { type Line, LOOK, type Piece, piece } from "./look.ts";
-import { renderMarkdown } from "./markdown.ts";
 import { MessageQueue } from "./message_queue.ts";
 import { questionBlock } from "./question.ts";
 import type { Block, Screen } from "./screen.ts";
 import { SessionFeed, untilConnected } from "./session_feed.ts";
-import { TurnView } from "./turn_view.ts";
+import { SessionView } from "./session_view.ts";
 import { wordWrap } from "./wrap.ts";
 
 /** What a chat works with. */
@@ -86,7 +85,6 @@ const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
 const LAST_WORDS_MS = 3_000;
 const SPIN_MS = 120;
-const MAX_OFFER_ROWS = 5;
 
 export class TerminalChat {
   readonly #deps: ChatDeps;
@@ -94,13 +92,11 @@ export class TerminalChat {
   readonly #screen: Screen;
   readonly #editor: Editor;
   readonly #left = Promise.withResolvers<ExitCode>();
-  /** Turns that nothing more is told of. */
-  readonly #over = new Set<string>();
   #session = "";
   #connected: ConnectedChat | undefined;
   #status = STARTING;
   readonly #queue: MessageQueue;
-  #view: { turnId: string; shown: TurnView } | undefined;
+  readonly #view: SessionView;
   readonly #feed: SessionFeed;
   readonly #approvals: ChatApprovals;
   #offers: readonly string[] = [];
@@ -108,8 +104,6 @@ export class TerminalChat {
   #interruptedAt = -Infinity;
   readonly #spinner: ReturnType<typeof setInterval>;
   #isLeaving = false;
-  #lastOutput = "";
-  #answering: Promise<void> = Promise.resolve();
 
   constructor(deps: ChatDeps, options: ChatOptions) {
     this.#deps = deps;
@@ -121,7 +115,7 @@ export class TerminalChat {
       connected: () => this.#connected,
       sessionKey: () => this.sessionKey,
       isOwn: (turnId) => this.#queue.isOwn(turnId),
-      isRunning: (turnId) => this.#view?.turnId === turnId,
+      isRunning: (turnId) => this.#view.turnId === turnId,
       print: (...lines) => this.#print(...lines),
       note: (text, look) => this.#note(text, look),
       report: (error) => this.#report(error),
@@ -135,12 +129,26 @@ export class TerminalChat {
       report: (error) => this.#report(error),
       ready: () => this.#queue.sendNext(),
       settleSends: () => this.#queue.settled,
-      happened: (happening) => this.#happened(happening),
+      happened: (happening) => this.#view.show(happening),
+    });
+    this.#view = new SessionView({
+      ...options,
+      answer: deps.answer,
+      now: deps.now,
+      print: (...lines) => this.#print(...lines),
+      update: () => this.#screen.update(),
+      width: () => this.#screen.width,
+      report: (error) => this.#report(error),
+      isOwn: (turnId) => this.#queue.isOwn(turnId),
+      echo: (text, from) => this.#echo(text, from),
+      requested: (approval, turnId) => void this.#approvals.requested(approval, turnId),
+      resolved: (id) => this.#approvals.resolved(id),
+      ended: (turnId) => this.#queue.ended(turnId),
     });
     this.#queue = new MessageQueue({
       link: () => this.#connected?.link,
       sessionKey: () => this.sessionKey,
-      isFree: () => this.#feed.isReady && this.#view === undefined,
+      isFree: () => this.#feed.isReady && this.#view.turnId === undefined,
       echo: (text) => this.#echo(text),
       note: (text) => this.#note(text),
       answer: (text) => this.#sayAnswer(text),
@@ -169,7 +177,8 @@ export class TerminalChat {
     banner: readonly (readonly [name: string, value: string])[],
   ): Promise<ExitCode> {
     this.#session = session;
-    this.#showBanner(banner);
+    const { title } = this.#options;
+    this.#print(...bannerLines(title, [...banner, ["session", session]], this.#screen.width));
     for (let next: ConnectedChat | undefined = connected; next !== undefined;) {
       this.#begin(next);
       const lost = next.link.ended.then(() => undefined);
@@ -199,7 +208,7 @@ export class TerminalChat {
 
   /** The terminal has another size, or is this program's again. */
   resized(): void {
-    this.#view?.shown.resized();
+    this.#view.resized();
     this.#screen.update();
   }
 
@@ -273,53 +282,27 @@ export class TerminalChat {
   // What is at the bottom
 
   #block(): Block {
-    const width = this.#screen.width;
-    const view = this.#view?.shown;
-    const { waiting } = this.#queue;
-    const above: Line[] = [
-      ...view?.lines() ?? [],
-      ...this.#status !== "" ? wordWrap([piece(this.#status, LOOK.yellow)], width) : [],
-      ...waiting.slice(0, 3).flatMap((text): Line[] => {
-        const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
-        return row === undefined ? [] : [row];
-      }),
-      ...waiting.length > 3 ? [[piece(`  and ${waiting.length - 3} more`, LOOK.dim)]] : [],
-    ];
+    const { width, height } = this.#screen;
+    const { question, dialogs: [dialog] } = this.#approvals;
+    const most = Math.max(1, Math.floor(height / 2));
     const isLineEmpty = this.#editor.text === "";
-    const dialog = this.#approvals.question === undefined
-      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty, this.#deps.now())
-      : [];
-    const most = Math.max(1, Math.floor(this.#screen.height / 2));
-    const typed = this.#approvals.question === undefined
-      ? this.#editor.render(width, most)
-      : questionBlock(this.#approvals.question, width, most);
-    const below = [
-      ...this.#offerRows(width),
-      ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
-    ];
-    if (above[0]?.length === 0) above.shift();
-    const parts = [above, dialog ?? []].filter(({ length }) => length > 0);
-    const head = parts.flatMap((part): Line[] => [[], ...part]).concat([[]]);
-    // The edited line is always there, whatever else has to give way.
-    const room = Math.max(0, this.#screen.height - 1 - typed.lines.length);
-    const foot = below.slice(0, Math.floor(room / 2));
-    const kept = head.slice(Math.max(0, head.length - (room - foot.length)));
-    return {
-      lines: [...kept, ...typed.lines, ...foot],
-      cursor: { row: kept.length + typed.cursor.row, column: typed.cursor.column },
-    };
-  }
-
-  #offerRows(width: number): Line[] {
-    if (this.#offers.length === 0) return [];
-    const rows = wordWrap([piece(this.#offers.join("  "), LOOK.dim)], width);
-    return rows.length <= MAX_OFFER_ROWS
-      ? rows
-      : [...rows.slice(0, MAX_OFFER_ROWS - 1), [piece("…", LOOK.dim)]];
+    return chatBlock({
+      turn: this.#view.lines,
+      status: this.#status,
+      waiting: this.#queue.waiting,
+      dialog: question === undefined
+        ? dialog?.lines(width, isLineEmpty, this.#deps.now()) ?? []
+        : [],
+      typed: question === undefined
+        ? this.#editor.render(width, most)
+        : questionBlock(question, width, most),
+      offers: this.#offers,
+      hint: this.#hint,
+    }, { width, height });
   }
 
   #tick(): void {
-    if (this.#view !== undefined) this.#screen.update();
+    if (this.#view.turnId !== undefined) this.#screen.update();
   }
 
   #setHint(text: string): void {
@@ -347,19 +330,6 @@ export class TerminalChat {
     if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");
   }
 
-  #showBanner(banner: readonly (readonly [string, string])[]): void {
-    const { width } = this.#screen;
-    const rows = [...banner, ["session", this.#session]] as const;
-    const names = Math.max(...rows.map(([name]) => name.length)) + 2;
-    this.#print(
-      ...wordWrap([piece(this.#options.title, LOOK.heading)], width),
-      ...rows.flatMap(([name, value]) =>
-        wordWrap([piece(name.padEnd(names), LOOK.dim), piece(value)], width)
-      ),
-      ...wordWrap([piece("/help for help", LOOK.dim)], width),
-    );
-  }
-
   #echo(text: string, from?: string): void {
     const width = Math.max(4, this.#screen.width - 2);
     const head: Piece[] = from === undefined ? [] : [piece(`${from} `, LOOK.dim)];
@@ -371,7 +341,7 @@ export class TerminalChat {
   }
 
   #expand(): void {
-    const text = this.#view?.shown.lastOutput || this.#lastOutput;
+    const text = this.#view.lastOutput;
     if (text === "") return this.#setHint("No tool output yet");
     this.#print([], ...text.trimEnd().split("\n").map((line) => [piece(line, LOOK.dim)]));
   }
@@ -437,7 +407,7 @@ export class TerminalChat {
     } catch (error) {
       return this.#report(error);
     }
-    this.#endView("interrupted", false);
+    this.#view.leave({ isLost: false });
     this.#queue.forgetSent();
     this.#giveBack(this.#queue.takeBack());
     this.#approvals.clear();
@@ -468,7 +438,7 @@ export class TerminalChat {
 
   /** Ends what runs, and takes back what waits for it. False when nothing does. */
   #stopTurn(): boolean {
-    const running = this.#view?.turnId;
+    const running = this.#view.turnId;
     const waiting = this.#queue.takeBack();
     if (running === undefined && waiting.length === 0 && !this.#queue.isSending) return false;
     this.#giveBack(waiting);
@@ -494,83 +464,10 @@ export class TerminalChat {
     this.#screen.update();
   }
 
-  #happened({ stored: { turnId, event }, said }: Happening): void {
-    if (event.type === "turn_end") this.#queue.ended(turnId);
-    if (event.type === "turn_start") {
-      if (this.#view === undefined) return this.#beginTurn(turnId, said);
-      // It was cancelled while it waited: that turn begins and ends while another one runs.
-      this.#over.add(turnId);
-    }
-    if (event.type === "session_updated" || this.#over.has(turnId)) return;
-    if (event.type === "message") {
-      this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
-      return;
-    }
-    if (this.#view?.turnId !== turnId) {
-      // A turn that was cancelled before it began has nothing but an end.
-      if (event.type === "error" || event.type === "turn_end") return;
-      this.#beginTurn(turnId, undefined);
-    }
-    const view = this.#view!;
-    view.shown.show(event);
-    switch (event.type) {
-      case "approval_requested":
-        void this.#approvals.requested(event.approval, turnId);
-        break;
-      case "approval_resolved":
-        this.#approvals.resolved(event.approvalId);
-        break;
-      case "turn_end":
-        this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
-        this.#view = undefined;
-        this.#queue.sendNext();
-    }
-  }
-
-  #beginTurn(turnId: string, said: SaidMessage | undefined): void {
-    if (said !== undefined && !this.#queue.isOwn(turnId)) {
-      this.#echo(
-        [said.text, ...said.files.map((name) => `[${name}]`)].join(" ").trim(),
-        "(elsewhere)",
-      );
-    }
-    const { answer } = this.#deps;
-    this.#view = {
-      turnId,
-      shown: new TurnView({
-        print: (...lines) => this.#print(...lines),
-        update: () => this.#screen.update(),
-        width: () => this.#screen.width,
-        now: this.#deps.now,
-        isRendered: this.#options.isRendered,
-        isStreamed: this.#options.isStreamed,
-        verbose: this.#options.verbose,
-        report: (error) => this.#report(error),
-        ...answer !== undefined && {
-          answer: (text: string) =>
-            this.#answering = this.#answering.then(() => answer(text))
-              .catch((error) => this.#report(error)),
-        },
-      }),
-    };
-  }
-
-  #rendered(text: string): Line[] {
-    const { width } = this.#screen;
-    return this.#options.isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width);
-  }
-
-  #endView(status: "interrupted", isTold = true): void {
-    const view = this.#view;
-    this.#view = undefined;
-    if (view !== undefined) this.#over.add(view.turnId);
-    if (isTold) view?.shown.end(status);
-  }
-
   async #reconnect(): Promise<ConnectedChat | undefined> {
     this.#connected = undefined;
     this.#feed.stop();
-    this.#endView("interrupted");
+    this.#view.leave({ isLost: true });
     // What was sent is lost with the service; what waits is sent when it is back.
     this.#queue.forgetSent();
     this.#approvals.clear();
@@ -587,12 +484,12 @@ export class TerminalChat {
   /** The turns of this terminal end with it. */
   async #sayGoodbye(code: ExitCode): Promise<ExitCode> {
     this.#isLeaving = true;
-    const isRunning = this.#queue.cancel(this.#view?.turnId);
+    const isRunning = this.#queue.cancel(this.#view.turnId);
     const until = this.#deps.now() + LAST_WORDS_MS;
-    while (isRunning && this.#view !== undefined && this.#deps.now() < until) {
+    while (isRunning && this.#view.turnId !== undefined && this.#deps.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    await this.#answering;
+    await this.#view.settle();
     if (this.#queue.hasSent) {
       this.#note(`Continue with: ${this.#deps.names.resume(this.#session)}`);
     }

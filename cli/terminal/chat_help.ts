@@ -1,5 +1,5 @@
 /**
- * The commands of a chat, and what `/help` shows.
+ * What a chat says of itself: its banner, its commands, and what `/help` shows.
  *
  * @module
  */
@@ -36,6 +36,22 @@ export const COMMAND_NAMES: readonly string[] = [...OWN, "/quit", ...SERVICE_COM
 /** Columns of the names where a line has room for both. */
 const NAME_COLUMNS = 28;
 const NARROW = 50;
+
+/** What stands above the first message. */
+export function bannerLines(
+  title: string,
+  facts: readonly (readonly [name: string, value: string])[],
+  width: number,
+): Line[] {
+  const names = Math.max(...facts.map(([name]) => name.length)) + 2;
+  return [
+    ...wordWrap([piece(title, LOOK.heading)], width),
+    ...facts.flatMap(([name, value]) =>
+      wordWrap([piece(name.padEnd(names), LOOK.dim), piece(value)], width)
+    ),
+    ...wordWrap([piece("/help for help", LOOK.dim)], width),
+  ];
+}
 
 /** `ofService`: its own answer to `/help`; absent where it can't be asked. */
 export function helpLines(ofService: string | undefined, width: number): Line[] {

@@ -99,9 +99,10 @@ export class MessageQueue {
     }
   }
 
-  /** The turn is over. */
+  /** The turn is over, and the next may be asked for. */
   ended(turnId: string): void {
     if (this.#current?.turnId === turnId) this.#current = undefined;
+    this.sendNext();
   }
 
   /** Ends what is on its way and, if it is of this terminal, the turn that runs; whether it is. */

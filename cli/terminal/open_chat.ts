@@ -30,7 +30,6 @@ export interface OpenChat extends Disposable {
 export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">): OpenChat {
   const port = processTerminal();
   let screen: Screen;
-  let isGone = false;
   const plain = new Output({
     stdout: Deno.stdout,
     stderr: Deno.stderr,
@@ -63,11 +62,9 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
     },
     exit: (code) => Deno.exit(code),
   }, { ...options, isRendered: port.color });
-  const onGone = () => {
-    isGone = true;
+  const keys = readKeys(Deno.stdin, port.write, (key) => chat.key(key), () => {
     chat.leave(EXIT.interrupted);
-  };
-  const keys = readKeys(Deno.stdin, port.write, (key) => chat.key(key), onGone);
+  });
   const signals = [
     ["SIGWINCH", () => chat.resized()],
     ["SIGINT", () => chat.interrupt()],
@@ -88,12 +85,6 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
       stops[Symbol.dispose]();
       chat.close();
       keys.close();
-      if (isGone) return;
-      try {
-        port.write("\r\n");
-      } catch {
-        // Nobody is there to see it.
-      }
     },
   };
 }
