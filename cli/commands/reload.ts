@@ -48,7 +48,8 @@ const reload: Command = {
   run: (invocation) =>
     runReload(invocation, {
       withRunningService: async (globals, use) =>
-        (await import("../operator/running_service.ts")).withRunningService(globals, use),
+        (await import("../operator/running_service.ts"))
+          .withRunningService(globals, "there is none that could read its configuration", use),
     }),
 };
 

@@ -13,7 +13,7 @@ import type { Operator } from "../operations/operator.ts";
 import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { LocalUsers } from "./local_users.ts";
-import { readInstructions } from "./instructions.ts";
+import { Instructions } from "./instructions.ts";
 import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
@@ -78,6 +78,7 @@ export function scrubbedErrors(
 export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> {
   const { actions, documents, mcp, signingKeys, channelWorkers, scrubber, log } = deps;
   const scrub = <T>(value: T): T => scrubber.value(value);
+  const instructions = new Instructions();
   /** Of actions whose requester may leave. */
   const leaving = new Map<string, AbortController>();
   /** Of channels, by the gateway's own numbers; undefined while one is being started. */
@@ -121,7 +122,7 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
       },
       async instructions(folder) {
         if (folder !== null) await deps.checkFolder(folder);
-        return await readInstructions(folder ?? deps.workspace).then(scrub, (error) => {
+        return await instructions.of(folder ?? deps.workspace).then(scrub, (error) => {
           log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
           return "";
         });

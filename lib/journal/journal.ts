@@ -63,7 +63,7 @@ export function createJournal(
   const probe = createProbe(db);
 
   return {
-    ...createAcceptance({ writer, parts }),
+    ...createAcceptance({ writer, parts, writes }),
     ...createTurnSteps({ writer, parts, writes }),
     ...createSessionChanges({ writer, parts }),
     ...createSaying({ writer, parts, outbox }),
@@ -78,6 +78,7 @@ export function createJournal(
     },
     needsFile: (sha256) => removable.needsFile(sha256),
     follow: (sessionId, options) => followers.follow(sessionId, options),
+    isFollowed: (sessionId) => followers.isFollowed(sessionId),
     whenMade: (key, call) => keyFollowers.whenMade(key, call),
     followKey: (key, options) => keyFollowers.follow(key, options),
     epoch: (key) => epochs.of(key),

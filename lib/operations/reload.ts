@@ -5,8 +5,15 @@
  */
 
 import { z } from "zod";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import { gatewayOperation } from "./operation.ts";
 import { requesterOf } from "./requester.ts";
+
+/** What these work on. */
+export interface ReloadParts {
+  /** Takes up the configuration file now; `by` stands in the record. */
+  reload(by: string): Promise<ReloadedSettings>;
+}
 
 /** Operations on the running configuration. */
 export const RELOAD = {

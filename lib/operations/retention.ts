@@ -5,9 +5,14 @@
  */
 
 import { z } from "zod";
-import { RETENTION_KINDS } from "../contract/retention.ts";
+import { type PruneReport, type PruneRequest, RETENTION_KINDS } from "../contract/retention.ts";
 import { gatewayOperation } from "./operation.ts";
 import { requesterOf } from "./requester.ts";
+
+/** What these work on. */
+export interface RetentionParts {
+  retention: { prune(request: PruneRequest): Promise<PruneReport> };
+}
 
 /** Operations on retention. */
 export const RETENTION = {
