@@ -84,12 +84,12 @@ const prune: Command = {
   description:
     "Removes data that is over the limits of retention in the configuration, the oldest first: " +
     "sessions, media, audit, logs and backups. What something still needs stays. Shows what would " +
-    "go and asks, unless --yes is given. To have the service do this every day, set retention.dailyAt.",
+    "go and asks, unless --yes is given. Set limits with, for example, " +
+    "service config set retention.sessions.maxAgeDays 365, and to have the service do this every day, " +
+    "service config set retention.dailyAt 03:30.",
   examples: [
-    "service config set retention.sessions.maxAgeDays 365",
     "service prune --dry-run",
     "service prune --yes",
-    "service config set retention.dailyAt 03:30",
   ],
   options: [
     { name: "dry-run", summary: "Only show what would be removed, and how much room that frees" },

@@ -18,7 +18,7 @@ export interface ReloadParts {
 /** Operations on the running configuration. */
 export const RELOAD = {
   "settings.reload": gatewayOperation({
-    summary: "Read the configuration file again and apply what can change live",
+    summary: "Have the service read its configuration again",
     scope: "operate",
     command: "reload",
     input: z.object({}),

@@ -17,7 +17,7 @@ export interface RetentionParts {
 /** Operations on retention. */
 export const RETENTION = {
   "retention.prune": gatewayOperation({
-    summary: "Remove what is over the limits of retention",
+    summary: "Remove old data, as retention in the configuration says",
     scope: "operate",
     command: "prune",
     input: z.object({
