@@ -52,6 +52,7 @@ export const PROGRAMS = {
     package: "bsdutils",
     prints: { args: ["--version"], text: "util-linux" },
   },
+  setpriv: { command: "setpriv", package: "util-linux" },
   sh: { command: "sh", package: "dash" },
   sleep: { command: "sleep", package: "coreutils" },
   ss: { command: "ss", package: "iproute2" },
