@@ -67,7 +67,9 @@ export function readKeys(
   input.on("keypress", (text: string | undefined, key: NodeKey) => {
     const { name, ctrl = false, meta = false, shift = false } = key;
     const writes = text !== undefined && !ctrl && !meta && !CONTROL.test(text);
-    onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta, shift });
+    // Esc alone comes as if it were pressed with itself.
+    const isMeta = meta && name !== "escape";
+    onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta: isMeta, shift });
   });
   const setRaw = (raw: boolean) => {
     try {
