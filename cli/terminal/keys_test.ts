@@ -46,12 +46,13 @@ Deno.test("readKeys() gives Esc as a key without a modifier", async () => {
 });
 
 Deno.test("readKeys() names keys, and says what they write", async () => {
-  assertEquals(await keysOf("é\x1b[A\x1b[1;5D\x03\x1bb\x7f"), [
+  assertEquals(await keysOf("é\x1b[A\x1b[1;5D\x03\x1bb\x7f\x1f"), [
     "text:é",
     "up",
     "C-left",
     "C-c",
     "M-b",
     "backspace",
+    "C-_",
   ]);
 });
