@@ -5,14 +5,21 @@
  */
 
 import { BLOCKS } from "../../lib/operations/approvals.ts";
+import { fullKey } from "../agent/session_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { reset, YES } from "../operator/reset.ts";
 import { operateHere } from "../operator/operate_here.ts";
-import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
+import {
+  type Differences,
+  operationSubcommand,
+  typedInput,
+} from "../operator/operation_subcommand.ts";
 import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
 import { timeText } from "../time_text.ts";
+
+const TYPED: Differences = { meaning: { session: fullKey } };
 
 /** Runs the command. */
 async function runBlocks(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
@@ -50,13 +57,10 @@ async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<Exi
 
 async function clear(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
   const { globals, out } = invocation;
-  const typed = typedInput(BLOCKS["latches.clear"], invocation);
-  const { capability } = typed;
-  // A name alone is a session of the command line, as in `service sessions`.
-  const session = typed.session.includes(":") ? typed.session : `cli:${typed.session}`;
-  const cleared = await operateHere({ op: "latches.clear", session, capability }, deps, out);
+  const typed = typedInput(BLOCKS["latches.clear"], invocation, TYPED);
+  const cleared = await operateHere({ op: "latches.clear", ...typed }, deps, out);
   if (globals.json) out.json(cleared);
-  else out.note(`Cleared: ${session} can ask for ${capability} again`);
+  else out.note(`Cleared: ${cleared.session} can ask for ${cleared.capability} again`);
   return EXIT.done;
 }
 

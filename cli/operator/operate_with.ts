@@ -10,14 +10,23 @@ import type {
   OperationName,
   OperationRequest,
   OperationResult,
+  StreamName,
 } from "../../lib/operations/operations.ts";
 
 /** Asks the running service; rejects with its ServiceError. */
-export type Ask = <Name extends OperationName | GatewayOperationName>(
+export type Ask = <Name extends OperationName | Exclude<GatewayOperationName, StreamName>>(
   request: OperationRequest<Name>,
 ) => Promise<OperationResult<Name>>;
 
 /** What asks, with a token where the operation takes one. */
 export function operateWith(client: Pick<LocalClient, "call">, token?: string): Ask {
   return ((request: OperationRequest) => client.call("operate", { token, request })) as Ask;
+}
+
+/** The items of an operation that streams; what it throws is the service's ServiceError. */
+export function streamWith<Name extends StreamName>(
+  client: Pick<LocalClient, "stream">,
+  request: OperationRequest<Name>,
+): AsyncIterable<OperationResult<Name>> {
+  return client.stream("operate", { request }) as AsyncIterable<OperationResult<Name>>;
 }

@@ -10,10 +10,16 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 
-/** Where the command differs from its operation. */
+/** Where a command differs from its operation. Fields that an operation doesn't have count for nothing. */
 export interface Differences {
   /** Fields that nobody types. */
   without?: readonly string[];
+  /** Fields that are arguments too, beside those of the path. */
+  args?: readonly string[];
+  /** Options of another name than their field, by field. */
+  names?: Readonly<Record<string, string>>;
+  /** What is meant by what was typed, by field. */
+  meaning?: Readonly<Record<string, (typed: string) => string>>;
   /** Further options. */
   options?: readonly OptionSpec[];
 }
@@ -21,16 +27,20 @@ export interface Differences {
 /** The subcommand of an operation that has a command of two words. */
 export function operationSubcommand(
   operation: OperationHead,
-  { without = [], options = [] }: Differences = {},
+  differences: Differences = {},
 ): SubcommandSpec {
-  const args = argumentFields(operation);
+  const { without = [], options = [] } = differences;
+  const args = argumentFields(operation, differences);
   const fields = Object.entries<z.ZodType>(operation.input.shape)
     .filter(([field]) => !args.includes(field) && !without.includes(field));
   return {
     name: operation.command!.split(" ")[1]!,
     summary: operation.summary,
     args: args.map((field) => field.toUpperCase()).join(" ") || undefined,
-    options: [...fields.map(([field, schema]) => optionOf(field, schema)), ...options],
+    options: [
+      ...fields.map(([field, schema]) => optionOf(optionName(field, differences), schema)),
+      ...options,
+    ],
   };
 }
 
@@ -41,41 +51,44 @@ export function operationSubcommand(
 export function typedInput<Input extends z.ZodObject>(
   operation: OperationHead<Input>,
   { args, options }: Pick<Invocation, "args" | "options">,
+  differences: Differences = {},
 ): z.input<Input> {
-  const inPath = argumentFields(operation);
+  const asArgs = argumentFields(operation, differences);
   const typed: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries<z.ZodType>(operation.input.shape)) {
-    const at = inPath.indexOf(field);
-    const value = at < 0 ? options[optionName(field)] : args[at];
+    const at = asArgs.indexOf(field);
+    const value = at < 0 ? options[optionName(field, differences)] : args[at];
     if (value === undefined) continue;
     const isNumber = innermost(schema).def.type === "number" && /^\d+$/.test(String(value));
-    typed[field] = isNumber ? Number(value) : value;
+    const meaning = differences.meaning?.[field];
+    typed[field] = isNumber ? Number(value) : meaning ? meaning(String(value)) : value;
   }
   const { error } = operation.input.safeParse(typed);
   if (error === undefined) return typed as z.input<Input>;
   const { path: [field], message } = error.issues[0]!;
-  const isArgument = inPath.includes(String(field));
-  const param = isArgument ? String(field).toUpperCase() : optionName(String(field));
+  const name = String(field);
+  const isArgument = asArgs.includes(name);
+  const param = isArgument ? name.toUpperCase() : optionName(name, differences);
+  const given = Object.hasOwn(typed, name) ? JSON.stringify(typed[name]) : "missing";
   throw new ServiceError(
     "usage",
-    `${isArgument ? param : `Option --${param}`} is ${
-      JSON.stringify(typed[String(field)])
-    }; expected ${message}`,
+    `${isArgument ? param : `Option --${param}`} is ${given}; expected ${message}`,
     { param },
   );
 }
 
-function argumentFields({ route }: OperationHead): string[] {
-  return [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
+function argumentFields({ route, input }: OperationHead, { args = [] }: Differences): string[] {
+  const inPath = [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
+  return [...inPath, ...args.filter((field) => Object.hasOwn(input.shape, field))];
 }
 
-function optionOf(field: string, schema: z.ZodType): OptionSpec {
+function optionOf(name: string, schema: z.ZodType): OptionSpec {
   const inner = innermost(schema);
   const { type } = inner.def;
-  const value = type === "number" ? "N" : optionName(field).split("-").at(-1)!.toUpperCase();
+  const value = type === "number" ? "N" : name.split("-").at(-1)!.toUpperCase();
   return {
-    name: optionName(field),
-    ...field === "limit" && { alias: "n" },
+    name,
+    ...name === "limit" && { alias: "n" },
     ...type !== "boolean" && { value },
     ...type === "array" && { repeatable: true },
     summary: (schema.description ?? inner.description)!.replace(/\.$/, ""),
@@ -88,6 +101,6 @@ function innermost(schema: z.ZodType): z.ZodType {
   return innerType === undefined ? schema : innermost(innerType);
 }
 
-function optionName(field: string): string {
-  return field.replaceAll("_", "-");
+function optionName(field: string, { names = {} }: Differences): string {
+  return names[field] ?? field.replaceAll("_", "-");
 }

@@ -9,14 +9,13 @@ import { isOwn } from "../../lib/contract/text_part.ts";
 import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient, type WireClientDeps } from "../../lib/contract/wire/wire_client.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
-import type { OperationRequest } from "../../lib/operations/operations.ts";
 import { frameEvent } from "../chat/frame_event.ts";
 import { Heard } from "../chat/heard.ts";
+import { type Ask } from "../operator/operate_with.ts";
+import { operateOverHttp } from "../operator/operate_over_http.ts";
 import { refusal } from "../chat/wire_turns.ts";
 import type { ChatApprover } from "./chat_approvals.ts";
-import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
-
-const APPROVALS = "/api/webui/approvals";
+import { type ChatLink, lastMessages, type Outcome, type PastMessage } from "./chat_link.ts";
 
 /** What a link works with. */
 export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId" | "token"> {
@@ -35,15 +34,17 @@ interface Followed {
 }
 
 export class WireLink implements ChatLink {
-  readonly #deps: WireLinkDeps;
   readonly #client: WireClient;
+  readonly #ask: Ask | undefined;
   readonly #followed = new Map<string, Followed>();
   readonly #ended = Promise.withResolvers<unknown>();
   #failure: unknown;
 
   constructor(deps: WireLinkDeps) {
-    this.#deps = deps;
-    const { url, clientId, token, onStatus } = deps;
+    const { url, clientId, token, apiToken, fetch, onStatus } = deps;
+    this.#ask = apiToken === undefined
+      ? undefined
+      : operateOverHttp({ url, token: apiToken, fetch });
     this.#client = new WireClient({
       url,
       clientId,
@@ -131,13 +132,8 @@ export class WireLink implements ChatLink {
   }
 
   async history(chatId: string, limit: number): Promise<PastMessage[]> {
-    if (this.#deps.apiToken === undefined) return [];
-    const key = encodeURIComponent(`websocket:${chatId}`);
-    const page = await this.#ask("GET", `/api/webui/sessions/${key}/messages?limit=${limit}`)
-      .catch(() => undefined) as { messages: Record<string, string>[] } | undefined;
-    return (page?.messages ?? []).flatMap(({ role, text = "", turn_id: turnId = "" }) =>
-      role === "user" || role === "assistant" ? [{ role, text, turnId }] : []
-    );
+    if (this.#ask === undefined) return [];
+    return await lastMessages(this.#ask, `websocket:${chatId}`, limit).catch(() => []);
   }
 
   sessions(): Promise<string[]> {
@@ -146,48 +142,7 @@ export class WireLink implements ChatLink {
 
   /** Answers approvals by the token's right; undefined where there is none. */
   get approver(): ChatApprover | undefined {
-    if (this.#deps.apiToken === undefined) return undefined;
-    return {
-      isOwnTurnsOnly: false,
-      operate: ((request: OperationRequest) => this.#operate(request)) as ChatApprover["operate"],
-    };
-  }
-
-  async #operate(request: OperationRequest): Promise<unknown> {
-    switch (request.op) {
-      case "approvals.get":
-        return await this.#ask("GET", `${APPROVALS}/${request.id}`);
-      case "approvals.approve":
-        return await this.#ask("POST", `${APPROVALS}/${request.id}/approve`, {
-          digest: request.digest,
-        });
-      case "approvals.deny":
-        return await this.#ask("POST", `${APPROVALS}/${request.id}/deny`, {
-          reason: request.reason,
-        });
-      default:
-        throw new ServiceError("invalid_request", `${request.op} can't be asked from here`);
-    }
-  }
-
-  async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
-    const at = new URL(path, this.#deps.url);
-    at.protocol = at.protocol === "wss:" ? "https:" : "http:";
-    const response = await this.#deps.fetch(at, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#deps.apiToken}`,
-        ...body !== undefined && { "content-type": "application/json" },
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      redirect: "error",
-      signal: AbortSignal.timeout(15_000),
-    });
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok) return answer;
-    const { code = "invalid_request", message = `the server answered ${response.status}` } =
-      answer?.error ?? {};
-    throw new ServiceError(code, message);
+    return this.#ask && { isOwnTurnsOnly: false, operate: this.#ask };
   }
 
   /** The message of a turn that another client asked for. */

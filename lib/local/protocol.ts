@@ -13,8 +13,7 @@ import type { TextPart } from "../contract/text_part.ts";
 import type { McpServerStatus } from "../mcp_servers/mcp_servers.ts";
 import type { ChannelStatus } from "../channel/channel_status.ts";
 import type { Published } from "../contract/inbound_message.ts";
-import type { MissedRow } from "../contract/journal.ts";
-import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
+import type { MissedRow, OutboxRow } from "../contract/journal.ts";
 import type { CallSpec, ParamsOf, ProgressOf, ResultOf } from "../rpc/endpoint.ts";
 
 /** Largest message, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
@@ -115,39 +114,19 @@ const CONVERSATIONS = {
    * after what was seen of it, while that still counts. The first item says after what.
    */
   follow: {} as Stream<{ key: string; seen?: Seen }, Seen & { running?: string } | Happening>,
-  sessions: {} as Stream<{ limit: number; before?: number }, Session>,
-  /**
-   * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those
-   * before a message's id.
-   */
-  session: {} as Stream<
-    { key: string; limit?: number; before?: number },
-    { session: Session; page?: Omit<HistoryPage, "messages"> } | { message: StoredMessage }
-  >,
-  /** The session as it is then. */
-  rename: {} as Call<{ key: string; title: string }, Session>,
-  /**
-   * A new session of what stands before a message of a person, by its index from 0. `as`: its full
-   * key; else one like the source's that is free.
-   */
-  fork: {} as Call<{ key: string; beforeUserIndex: number; as?: string }, Session>,
-  /** Everything on record of a session, oldest first. */
-  export: {} as Stream<
-    { key: string },
-    | { kind: "session"; session: Session }
-    | { kind: "turn"; turn: Turn }
-    | { kind: "message"; message: StoredMessage }
-    | { kind: "event"; event: StoredEvent }
-  >,
-  delete: {} as Call<{ key: string }, { deleted: boolean }>,
 };
 
 const SERVICE = {
   /**
-   * An operation of the table (`lib/operations/operations.ts`), with its fields. Where it takes a token,
-   * the authority checks that.
+   * An operation of the table (`lib/operations/operations.ts`), with its fields; tells the items of one
+   * that streams. Where it takes a token, the authority checks that. With `channel` there are only the
+   * sessions of that channel.
    */
-  operate: {} as Call<{ token?: string; request: { readonly op: string } }, unknown>,
+  operate: {} as CallSpec<
+    { token?: string; channel?: string; request: { readonly op: string } },
+    unknown,
+    unknown
+  >,
   /** How MCP servers are; `test` connects to one anew. */
   mcp: {} as Stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>,
   status: {} as Call<Record<never, never>, ServiceStatus>,

@@ -39,6 +39,7 @@
  * - `permissions.ts`: operations on permissions
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets
+ * - `sessions.ts`: operations on sessions
  * - `settings.ts`: operations on the configuration
  * - `settings_keeper.ts`: reads and changes the configuration
  *

@@ -13,8 +13,10 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
+import type { SessionFilter } from "../contract/journal.ts";
 import type { Commission } from "./commission.ts";
 import type { Parts } from "./parts.ts";
+import type { SessionParts } from "./sessions.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
 export interface OperationRoute {
@@ -27,7 +29,7 @@ export interface OperationRoute {
   maxBodyBytes?: number;
   /** Parameters of the query are fields too, beside those of the body. */
   takesQuery?: boolean;
-  /** Instead of the operation's, where chats may say less than a route. */
+  /** Instead of the operation's, where a route takes less than others, or more. */
   input?: z.ZodObject;
 }
 
@@ -54,9 +56,15 @@ export interface OperationHead<
   output: Output;
   /** What was sent may be a secret, so errors repeat nothing of it. */
   confidential?: boolean;
+  /** `run` tells one item after another, each as `output` has it: JSON lines over HTTP. */
+  streams?: true;
   route?: OperationRoute;
   /** The command that does the same, such as `secrets set`. */
   command?: string;
+  /** The tool of our own MCP server that does the same. */
+  mcpTool?: string;
+  /** The command of a chat that does the same, without its slash: it takes the fields in their order. */
+  chatCommand?: string;
 }
 
 /** An operation of the authority. */
@@ -75,11 +83,14 @@ export interface Operation<
 export interface GatewayParts {
   automations: Omit<Automations, "start" | "pause" | "stop">;
   commission: Commission;
+  sessions: SessionParts;
 }
 
 /** Who asks the gateway, for what the authority checks. */
 export interface GatewayAsking {
   credential: Credential;
+  /** The sessions that there are for the caller: `{}` is all of them. */
+  sees: SessionFilter;
   /** Aborts when the caller leaves. */
   signal: AbortSignal;
 }
@@ -96,7 +107,7 @@ export interface GatewayOperation<
     input: z.output<Input>,
     parts: GatewayParts,
     asking: GatewayAsking,
-  ): z.input<Output> | Promise<z.input<Output>>;
+  ): z.input<Output> | Promise<z.input<Output>> | AsyncGenerator<z.input<Output>>;
 }
 
 /** Types one of the authority. */
@@ -111,4 +122,11 @@ export function gatewayOperation<Input extends z.ZodObject, Output extends z.Zod
   it: GatewayOperation<Input, Output>,
 ): GatewayOperation<Input, Output> {
   return it;
+}
+
+/** Types one of the gateway that streams. */
+export function gatewayStream<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: GatewayOperation<Input, Output>,
+): GatewayOperation<Input, Output> & { streams: true } {
+  return { ...it, streams: true };
 }

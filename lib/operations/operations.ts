@@ -16,6 +16,7 @@ import { CHANNELS } from "./channels.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { SECRETS } from "./secrets.ts";
+import { SESSIONS } from "./sessions.ts";
 import { SETTINGS } from "./settings.ts";
 import type { TOKENS } from "./tokens.ts";
 
@@ -32,7 +33,7 @@ export const OPERATIONS = {
 };
 
 /** Those that the gateway answers. */
-export const GATEWAY_OPERATIONS = { ...AUTOMATIONS };
+export const GATEWAY_OPERATIONS = { ...SESSIONS, ...AUTOMATIONS };
 
 type Table = typeof OPERATIONS & typeof TOKENS;
 
@@ -44,6 +45,11 @@ export type OperationName = keyof Table;
 
 type All = Table & typeof GATEWAY_OPERATIONS;
 
+/** The name of one that streams. */
+export type StreamName = {
+  [Name in keyof All]: All[Name] extends { streams: true } ? Name : never;
+}[keyof All];
+
 /** What is asked: `op` and the fields of its input. */
 export type OperationRequest<Name extends keyof All = OperationName> = {
   [Op in Name]: { op: Op } & Fields<z.input<All[Op]["input"]>>;
@@ -52,7 +58,7 @@ export type OperationRequest<Name extends keyof All = OperationName> = {
 /** An input without fields forbids all others, the name too. */
 type Fields<Input> = Input extends Record<string, never> ? unknown : Input;
 
-/** What comes of it. */
+/** What comes of it, or each item of one that streams. */
 export type OperationResult<Name extends keyof All = OperationName> = z.output<
   All[Name]["output"]
 >;
@@ -64,8 +70,8 @@ export type Operate = <Name extends OperationName>(
 ) => Promise<OperationResult<Name>>;
 
 /**
- * Runs an operation of the gateway. Throws `invalid_request` that names the field, and `not_enabled` while
- * its part is off.
+ * Runs an operation of the gateway; resolves with the items of one that streams. Rejects with
+ * `invalid_request` that names the field, and with `not_enabled` while its part is off.
  */
 export async function runGatewayOperation(
   { op, ...given }: { readonly op: string },

@@ -18,6 +18,7 @@ function open(
     gatewayRoutes(AUTOMATIONS, {
       automations: world.automations,
       commission: undefined as never,
+      sessions: undefined as never,
       scrubber,
     }),
   );

@@ -48,6 +48,7 @@ async function setUp(model = scriptedModel()) {
     gatewayRoutes(AUTOMATIONS, {
       automations: { off: () => state.off } as never,
       commission,
+      sessions: undefined as never,
       scrubber: createScrubber(),
     }),
     { tokens: { [operator]: { scopes: ["operate"] }, [reader]: { scopes: ["read", "chat"] } } },
@@ -209,8 +210,12 @@ Deno.test("G14 operations of the local socket take an operator's token", async (
   const run = (token: string, request: { op: string; [field: string]: string }) =>
     runGatewayOperation(
       { ...request, id: "aut_a" } as { op: string },
-      { automations: { off: () => undefined } as never, commission },
-      { credential: { kind: "token", token }, signal },
+      {
+        automations: { off: () => undefined } as never,
+        commission,
+        sessions: undefined as never,
+      },
+      { credential: { kind: "token", token }, sees: {}, signal },
     );
   const codeOf = (answer: Promise<unknown>) =>
     answer.then(() => undefined, (error: { code: string }) => error.code);

@@ -10,6 +10,7 @@ import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
@@ -23,7 +24,6 @@ import {
 } from "./operation_routes.ts";
 import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
 import { createSettingsRoutes } from "./settings_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
 import { createStatusRoutes, type StatusRoutesDeps } from "./status_routes.ts";
@@ -34,7 +34,6 @@ import type { WebRoute } from "./web_route.ts";
 export type WebRoutesDeps =
   & BootstrapDeps
   & TokenRoutesDeps
-  & SessionsRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
   & ModelsRoutesDeps
@@ -53,7 +52,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createStartPageRoutes(deps),
     ...createBootstrapRoutes(deps),
     ...createTokenRoutes(deps),
-    ...createSessionsRoutes(deps),
+    ...gatewayRoutes(SESSIONS, deps),
     ...createMediaRoutes(deps),
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),

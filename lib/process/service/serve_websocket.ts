@@ -25,11 +25,10 @@ import { createWebRoutes } from "../../http/web/routes.ts";
 import { readStartPage } from "../../http/web/start_page.ts";
 import type { Log } from "../../base/log.ts";
 import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
-import type { Automations } from "../../automation/automations.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
-import type { Commission } from "../../operations/commission.ts";
+import type { GatewayParts } from "../../operations/operation.ts";
 import type { GatewayChecks } from "./gateway_checks.ts";
 import { listenersOf } from "./listeners_of.ts";
 import type { Core } from "./open_core.ts";
@@ -47,9 +46,7 @@ export interface ServedWebsocket {
 export async function serveWebsocket(
   module: ChannelModule,
   core: Core,
-  { automations, commission, channels, checks }: {
-    automations: Automations;
-    commission: Commission;
+  { automations, commission, sessions, channels, checks }: GatewayParts & {
     channels: Pick<ServedChannels, "status" | "transcribe">;
     checks: Pick<GatewayChecks, "fresh">;
   },
@@ -78,17 +75,19 @@ export async function serveWebsocket(
     admission,
     localUsers: new LocalUserCheck(link.localUser),
     operate,
-    journal,
     media: core.media,
-    mediaDir,
     links,
-    isRunning: (sessionKey) => turns.isRunning(sessionKey),
+    journal,
     automations,
     commission,
+    sessions: {
+      ...sessions,
+      media: { dir: mediaDir, sign: links.sign },
+      showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
+    },
     models: () => models,
     model: () => models.current.name,
     presets: () => Object.keys(config.agent.presets),
-    showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
     statuses: channels.status,
     missed: journal.missed,
     checks: () => checks.fresh(),

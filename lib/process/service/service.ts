@@ -50,7 +50,8 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** What acts in the gateway beside turns. */
 async function createParts(core: Core) {
-  const { boot, journal, media, turns, link, scrubber, isEnabled, clock, log } = core;
+  const { boot, journal, media, turns, link, scrub, scrubber, isEnabled, randomId, clock, log } =
+    core;
   const channels = boot.stays
     ? (await import("./serve_channels.ts")).serveChannels(core)
     : undefined;
@@ -76,8 +77,14 @@ async function createParts(core: Core) {
   });
   const { operate } = link;
   const commission = createCommission({ store, turns, operate, off: automations.off, log });
+  const sessions = {
+    journal,
+    isRunning: (sessionKey: string) => turns.isRunning(sessionKey),
+    scrub,
+    randomId,
+  };
   const checks = new GatewayChecks(core, () => channels?.status() ?? []);
-  return { channels, wake, outbox, automations, commission, checks };
+  return { channels, wake, outbox, automations, commission, sessions, checks };
 }
 
 /** A service that runs: what the authority may ask of it and tell it ({@linkcode GATEWAY}). */

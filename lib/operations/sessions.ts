@@ -1,0 +1,236 @@
+/**
+ * Sessions: list, show, messages, export, rename, fork, delete. Each caller has those that
+ * {@linkcode GatewayAsking.sees} says; any other one is answered exactly as one that is not there.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { ServiceError } from "../base/errors.ts";
+import { chatOfSession, sessionKeyOf } from "../contract/chat_session.ts";
+import type { Journal, Session, SessionFilter } from "../contract/journal.ts";
+import { CHAT_ID } from "../contract/wire/frames.ts";
+import { exportSession } from "../journal/export_session.ts";
+import { gatewayOperation, gatewayStream } from "./operation.ts";
+import { findSession, noSession } from "./sessions/find_session.ts";
+import { forkSession } from "./sessions/fork_session.ts";
+import { type Media, toMessageRow } from "./sessions/message_row.ts";
+import { readMessages } from "./sessions/read_messages.ts";
+import { messageRow, sessionRow } from "./sessions/session_schemas.ts";
+
+/** What operations on sessions work on. */
+export interface SessionParts {
+  journal: Pick<
+    Journal,
+    | "session"
+    | "sessions"
+    | "historyPage"
+    | "renameSession"
+    | "forkSession"
+    | "deleteSession"
+    | "turns"
+    | "history"
+    | "follow"
+  >;
+  /** Whether a turn runs in a session. */
+  isRunning: (sessionKey: string) => boolean;
+  /** Takes secrets out of what will be on record. */
+  scrub: (text: string) => string;
+  /** Names a chat that nobody has named. */
+  randomId: () => string;
+  /** Where files of messages are found; absent: no links to them are given. */
+  media?: Media;
+  /** Whether the model's reasoning is shown; asked each time. Absent: it is not. */
+  showReasoning?: () => boolean;
+}
+
+const ALL = "/api/webui/sessions";
+const ONE = `${ALL}/:key`;
+
+const DEFAULT_PAGE = 50;
+const MAX_PAGE = 100;
+
+const TITLE = "text of 1 to 200 characters";
+const CHAT = "1 to 64 of A-Z a-z 0-9 _ : -";
+const KEY = "<channel>:<1 to 128 of A-Z a-z 0-9 . _ : ->";
+
+const whole = (min: number, max: number) => {
+  const form = `a whole number from ${min} to ${max}`;
+  return z.int(form).min(min, form).max(max, form);
+};
+const key = z.string("a session's key");
+const limit = (of: string) => whole(1, MAX_PAGE).optional().describe(`${of} (${DEFAULT_PAGE}).`);
+const before = whole(0, Number.MAX_SAFE_INTEGER).optional()
+  .describe("Cursor: only those before the page that gave it.");
+
+const forkInput = z.object({
+  key,
+  before_user_index: whole(0, Number.MAX_SAFE_INTEGER)
+    .describe("Messages of people that the fork keeps, with what was answered."),
+  chat_id: z.string(CHAT).regex(CHAT_ID, CHAT).optional()
+    .describe("Of the new chat, which must not be there yet; absent: one is made up."),
+}, "an object");
+
+/** Operations on sessions. */
+export const SESSIONS = {
+  "sessions.list": gatewayOperation({
+    summary: "List sessions, latest first",
+    scope: "read",
+    command: "sessions list",
+    mcpTool: "list_sessions",
+    input: z.object({ limit: limit("Sessions to list"), before }),
+    output: z.object({
+      sessions: z.array(sessionRow).describe("Latest first."),
+      before: z.int().optional().describe("Cursor of the next page; absent on the last."),
+    }).describe("Sessions that the caller sees."),
+    route: { method: "GET", path: ALL },
+    run({ limit = DEFAULT_PAGE, before }, { sessions }, { sees }) {
+      // One more tells whether there is a next page.
+      const found = sessions.journal.sessions({ limit: limit + 1, before, ...sees });
+      const page = found.slice(0, limit);
+      return {
+        sessions: page.map((session) => toRow(session, sessions, sees)),
+        ...found.length > limit && { before: page.at(-1)!.updatedAt },
+      };
+    },
+  }),
+  "sessions.get": gatewayOperation({
+    summary: "Show a session without its messages",
+    scope: "read",
+    input: z.object({ key }),
+    output: sessionRow,
+    route: { method: "GET", path: ONE, errors: ["not_found"] },
+    run: ({ key }, { sessions }, { sees }) =>
+      toRow(findSession(sessions.journal, key, sees), sessions, sees),
+  }),
+  "sessions.messages": gatewayOperation({
+    summary: "Show the messages of a session, the last ones unless told",
+    scope: "read",
+    command: "sessions show",
+    mcpTool: "read_session",
+    input: z.object({ key, limit: limit("Messages to show"), before }),
+    output: z.object({
+      key: z.string(),
+      messages: z.array(messageRow).describe("Oldest first."),
+      user_index: z.int().describe("Messages of people before this page."),
+      before: z.int().optional().describe("Cursor of the page before; absent on the first."),
+    }).describe("A stretch of a session's messages."),
+    route: { method: "GET", path: `${ONE}/messages`, errors: ["not_found"] },
+    run({ key, limit = DEFAULT_PAGE, before }, { sessions }, { sees }) {
+      const { journal, media, showReasoning = () => false } = sessions;
+      const { id } = findSession(journal, key, sees);
+      const page = readMessages(journal, id, { limit, before });
+      const context = { media, showReasoning: showReasoning(), userIndex: page.userIndex };
+      return {
+        key,
+        messages: page.messages.map((stored) => {
+          const row = toMessageRow(stored, context);
+          if (row.role === "user") context.userIndex++;
+          return row;
+        }),
+        user_index: page.userIndex,
+        ...page.before !== undefined && { before: page.before },
+      };
+    },
+  }),
+  "sessions.export": gatewayStream({
+    summary: "Export everything on record of a session, as JSON lines",
+    scope: "read",
+    command: "sessions export",
+    input: z.object({ key }),
+    output: z.looseObject({ kind: z.enum(["session", "turn", "message", "event"]) })
+      .describe("A record as the journal has it: the session, its turns, messages and events."),
+    route: { method: "GET", path: `${ONE}/export`, errors: ["not_found"] },
+    async *run({ key }, { sessions: { journal } }, { sees, signal }) {
+      const session = findSession(journal, key, sees);
+      yield* exportSession(journal, session, signal);
+      if (journal.session(key)?.id !== session.id) {
+        throw new ServiceError("not_found", "The session was deleted before its end was reached");
+      }
+    },
+  }),
+  "sessions.rename": gatewayOperation({
+    summary: "Rename a session",
+    scope: "operate",
+    command: "sessions rename",
+    // What is a title is the journal's to say; more than this is none in any way.
+    input: z.object({ key, title: z.string(TITLE).max(1_000, TITLE) }, "an object"),
+    output: sessionRow,
+    route: { method: "PUT", path: `${ONE}/title`, errors: ["not_found"] },
+    async run({ key, title }, { sessions }, { sees }) {
+      findSession(sessions.journal, key, sees);
+      const session = await sessions.journal.renameSession(key, sessions.scrub(title));
+      if (session === undefined) throw noSession(key);
+      return toRow(session, sessions, sees);
+    },
+  }),
+  "sessions.fork": gatewayOperation({
+    summary: "Start a session from the beginning of another one",
+    scope: "operate",
+    command: "sessions fork",
+    input: forkInput.extend({
+      as: z.string(KEY).regex(/^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/, KEY).optional()
+        .describe("Key of the new session; absent: KEY-2, KEY-3, …"),
+    }),
+    output: sessionRow,
+    // Whoever comes by the port gets a chat.
+    route: { method: "POST", path: `${ONE}/fork`, errors: ["not_found"], input: forkInput },
+    async run({ key, before_user_index: beforeUserIndex, ...named }, { sessions }, { sees }) {
+      findSession(sessions.journal, key, sees);
+      const targetKey = keyOfFork(named, sessions, sees);
+      try {
+        const fork = { sourceKey: key, targetKey, beforeUserIndex };
+        return toRow(await forkSession(sessions.journal, fork), sessions, sees);
+      } catch (error) {
+        const isTaken = error instanceof ServiceError && error.details.param === "targetKey";
+        if (!isTaken) throw error;
+        const param = named.as === undefined ? "chat_id" : "as";
+        throw new ServiceError(error.code, error.message, { param }, { cause: error });
+      }
+    },
+  }),
+  "sessions.delete": gatewayOperation({
+    summary: "Delete a session and everything in it; not while a turn is open in it",
+    scope: "operate",
+    command: "sessions delete",
+    input: z.object({ key }),
+    output: z.object({ key: z.string(), deleted: z.literal(true) }),
+    route: { method: "DELETE", path: ONE, errors: ["not_found"] },
+    async run({ key }, { sessions: { journal } }, { sees }) {
+      findSession(journal, key, sees);
+      if (!await journal.deleteSession(key)) throw noSession(key);
+      return { key, deleted: true as const };
+    },
+  }),
+};
+
+/** Undefined: one like the source's is made up. */
+function keyOfFork(
+  { as, chat_id: chatId }: { as?: string; chat_id?: string },
+  { randomId }: SessionParts,
+  { owner }: SessionFilter,
+): string | undefined {
+  if (as !== undefined || (chatId === undefined && owner === undefined)) return as;
+  return sessionKeyOf({ chatId: chatId ?? randomId(), owner: owner ?? undefined });
+}
+
+function toRow(
+  { key, title, modelPreset, folder, createdAt, updatedAt, turns, lastSeq }: Session,
+  { isRunning }: SessionParts,
+  { owner }: SessionFilter,
+): z.input<typeof sessionRow> {
+  const chatId = chatOfSession(key)?.chatId;
+  return {
+    key,
+    ...chatId !== undefined && { chat_id: chatId },
+    channel: key.slice(0, key.indexOf(":")),
+    title,
+    model_preset: modelPreset ?? null,
+    ...owner === undefined && folder !== undefined && { folder },
+    created_at: Math.floor(createdAt / 1_000),
+    updated_at: Math.floor(updatedAt / 1_000),
+    turns,
+    last_seq: lastSeq,
+    running: isRunning(key),
+  };
+}
