@@ -234,7 +234,7 @@ Deno.test("G12 /approve in a message is no turn, enters no history, and approves
     assert(/^(Not (approved|denied): .*service approvals|Expected: )/.test(said), said);
   }
   const chatted = await home.run(["agent", "-m", `/approve ${id} ${digest.slice(0, 8)}`]);
-  assertStringIncludes(chatted.stdout, "Not approved: ");
+  assertStringIncludes(chatted.stdout, "Not done: ");
   assertEquals(await written(), undefined);
   assertEquals((await home.run(["sessions", "show", "api:t"])).code, 1);
   assertEquals((await home.run(["sessions", "show", "cli:default"])).code, 1);

@@ -32,6 +32,7 @@
  * - `channels/plan_switch.ts`: plans switching a channel on or off
  * - `channels/section_findings.ts`: what is wrong with an instance
  * - `channels.ts`: operations on channels
+ * - `chat_commands.ts`: commands of chats that are operations
  * - `commission.ts`: does the dry run of an automation as a turn
  * - `operation.ts`: what an operation is
  * - `operations.ts`: the table of operations
