@@ -43,9 +43,8 @@ const OPERATIONS = Object.values<OperationHead>(SESSIONS)
   .filter(({ command }) => command !== undefined);
 
 const TYPED: Differences = {
-  args: ["title"],
-  names: { before_user_index: "before" },
-  meaning: { key: fullKey, as: fullKey },
+  names: { before_user_index: "before", new_key: "as" },
+  meaning: { key: fullKey, new_key: fullKey },
   // A whole key names any session.
   without: ["chat_id"],
 };

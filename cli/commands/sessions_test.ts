@@ -77,7 +77,8 @@ function setUp(
       ...session(key, 1),
       title,
     }),
-    "sessions.fork": ({ key, as }: { key: string; as?: string }) => session(as ?? `${key}-2`, 1),
+    "sessions.fork": ({ key, new_key: to = `${key}-2` }: { key: string; new_key?: string }) =>
+      session(to, 1),
     "sessions.delete": ({ key }: { key: string }) => ({ key, deleted: true }),
     ...script,
   }));
@@ -214,7 +215,7 @@ Deno.test("runSessions() forks before a message, and prints the new key", async 
   });
   assertEquals(await run(), EXIT.done);
   assertEquals<unknown>(asked(), [
-    { op: "sessions.fork", key: "cli:a", before_user_index: 3, as: "cli:other" },
+    { op: "sessions.fork", key: "cli:a", before_user_index: 3, new_key: "cli:other" },
   ]);
   assertEquals(stdout.text, "cli:other\n");
   const json = setUp({ subcommand: "fork", args: ["api:x"], options: { before: "0" } }, {

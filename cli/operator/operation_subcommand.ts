@@ -1,6 +1,7 @@
 /**
  * Subcommands that do an operation: their arguments, options, help and checks come from its schema. A
- * field in the path of the route is an argument, every other one an option.
+ * field in the path of the route is an argument, unless the operation names others; every other one is an
+ * option.
  *
  * @module
  */
@@ -14,8 +15,6 @@ import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 export interface Differences {
   /** Fields that nobody types. */
   without?: readonly string[];
-  /** Fields that are arguments too, beside those of the path. */
-  args?: readonly string[];
   /** Options of another name than their field, by field. */
   names?: Readonly<Record<string, string>>;
   /** What is meant by what was typed, by field. */
@@ -30,7 +29,7 @@ export function operationSubcommand(
   differences: Differences = {},
 ): SubcommandSpec {
   const { without = [], options = [] } = differences;
-  const args = argumentFields(operation, differences);
+  const args = argumentFields(operation);
   const fields = Object.entries<z.ZodType>(operation.input.shape)
     .filter(([field]) => !args.includes(field) && !without.includes(field));
   return {
@@ -38,7 +37,7 @@ export function operationSubcommand(
     summary: operation.summary,
     args: args.map((field) => field.toUpperCase()).join(" ") || undefined,
     options: [
-      ...fields.map(([field, schema]) => optionOf(optionName(field, differences), schema)),
+      ...fields.map(([field, schema]) => optionOf(field, schema, differences)),
       ...options,
     ],
   };
@@ -53,7 +52,7 @@ export function typedInput<Input extends z.ZodObject>(
   { args, options }: Pick<Invocation, "args" | "options">,
   differences: Differences = {},
 ): z.input<Input> {
-  const asArgs = argumentFields(operation, differences);
+  const asArgs = argumentFields(operation);
   const typed: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries<z.ZodType>(operation.input.shape)) {
     const at = asArgs.indexOf(field);
@@ -77,18 +76,17 @@ export function typedInput<Input extends z.ZodObject>(
   );
 }
 
-function argumentFields({ route, input }: OperationHead, { args = [] }: Differences): string[] {
-  const inPath = [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
-  return [...inPath, ...args.filter((field) => Object.hasOwn(input.shape, field))];
+function argumentFields({ args, route }: OperationHead): readonly string[] {
+  return args ?? [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
 }
 
-function optionOf(name: string, schema: z.ZodType): OptionSpec {
+function optionOf(field: string, schema: z.ZodType, differences: Differences): OptionSpec {
   const inner = innermost(schema);
   const { type } = inner.def;
-  const value = type === "number" ? "N" : name.split("-").at(-1)!.toUpperCase();
+  const value = type === "number" ? "N" : field.split("_").at(-1)!.toUpperCase();
   return {
-    name,
-    ...name === "limit" && { alias: "n" },
+    name: optionName(field, differences),
+    ...field === "limit" && { alias: "n" },
     ...type !== "boolean" && { value },
     ...type === "array" && { repeatable: true },
     summary: (schema.description ?? inner.description)!.replace(/\.$/, ""),

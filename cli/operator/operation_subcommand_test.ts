@@ -38,11 +38,11 @@ Deno.test("operationSubcommand() has an argument for each field of the path, and
 
 Deno.test("typedInput() reads fields by the names that they have on the command line", () => {
   const differences = {
-    args: ["secret", "nothing"],
     names: { request_id: "request" },
     meaning: { secret: (typed: string) => `the ${typed}` },
   };
-  const { args, options } = operationSubcommand(RUN, differences);
+  const named = { ...RUN, args: ["id", "secret"] };
+  const { args, options } = operationSubcommand(named, differences);
   assertEquals([args, options!.map(({ name }) => name)], ["ID SECRET", [
     "limit",
     "request",
@@ -50,7 +50,11 @@ Deno.test("typedInput() reads fields by the names that they have on the command 
     "dry",
   ]]);
   const typed = { args: ["a", "b"], options: { request: "7" } };
-  assertEquals(typedInput(RUN, typed, differences), { id: "a", secret: "the b", request_id: "7" });
+  assertEquals(typedInput(named, typed, differences), {
+    id: "a",
+    secret: "the b",
+    request_id: "7",
+  });
 });
 
 Deno.test("typedInput() says what is missing", () => {

@@ -61,6 +61,8 @@ export interface OperationHead<
   route?: OperationRoute;
   /** The command that does the same, such as `secrets set`. */
   command?: string;
+  /** Fields that the command takes as arguments, in this order. Default: those in the path of the route. */
+  args?: readonly string[];
   /** The tool of our own MCP server that does the same. */
   mcpTool?: string;
   /** The command of a chat that does the same, without its slash: it takes the fields in their order. */

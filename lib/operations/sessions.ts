@@ -59,7 +59,8 @@ const whole = (min: number, max: number) => {
   return z.int(form).min(min, form).max(max, form);
 };
 const key = z.string("a session's key");
-const limit = (of: string) => whole(1, MAX_PAGE).optional().describe(`${of} (${DEFAULT_PAGE}).`);
+const limit = (of: string) =>
+  whole(1, MAX_PAGE).optional().describe(`${of} (default ${DEFAULT_PAGE}).`);
 const before = whole(0, Number.MAX_SAFE_INTEGER).optional()
   .describe("Cursor: only those before the page that gave it.");
 
@@ -104,7 +105,7 @@ export const SESSIONS = {
       toRow(findSession(sessions.journal, key, sees), sessions, sees),
   }),
   "sessions.messages": gatewayOperation({
-    summary: "Show the messages of a session, the last ones unless told",
+    summary: "Show the messages of a session, the newest page first",
     scope: "read",
     command: "sessions show",
     mcpTool: "read_session",
@@ -153,6 +154,7 @@ export const SESSIONS = {
     summary: "Rename a session",
     scope: "operate",
     command: "sessions rename",
+    args: ["key", "title"],
     // What is a title is the journal's to say; more than this is none in any way.
     input: z.object({ key, title: z.string(TITLE).max(1_000, TITLE) }, "an object"),
     output: sessionRow,
@@ -169,8 +171,8 @@ export const SESSIONS = {
     scope: "operate",
     command: "sessions fork",
     input: forkInput.extend({
-      as: z.string(KEY).regex(/^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/, KEY).optional()
-        .describe("Key of the new session; absent: KEY-2, KEY-3, …"),
+      new_key: z.string(KEY).regex(/^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/, KEY).optional()
+        .describe("Key of the new session (default: KEY-2, KEY-3, …)."),
     }),
     output: sessionRow,
     // Whoever comes by the port gets a chat.
@@ -184,7 +186,7 @@ export const SESSIONS = {
       } catch (error) {
         const isTaken = error instanceof ServiceError && error.details.param === "targetKey";
         if (!isTaken) throw error;
-        const param = named.as === undefined ? "chat_id" : "as";
+        const param = named.new_key === undefined ? "chat_id" : "new_key";
         throw new ServiceError(error.code, error.message, { param }, { cause: error });
       }
     },
@@ -206,11 +208,11 @@ export const SESSIONS = {
 
 /** Undefined: one like the source's is made up. */
 function keyOfFork(
-  { as, chat_id: chatId }: { as?: string; chat_id?: string },
+  { new_key: newKey, chat_id: chatId }: { new_key?: string; chat_id?: string },
   { randomId }: SessionParts,
   { owner }: SessionFilter,
 ): string | undefined {
-  if (as !== undefined || (chatId === undefined && owner === undefined)) return as;
+  if (newKey !== undefined || (chatId === undefined && owner === undefined)) return newKey;
   return sessionKeyOf({ chatId: chatId ?? randomId(), owner: owner ?? undefined });
 }
 

@@ -70,12 +70,12 @@ Deno.test("a fork of the home is a session like its source, or the one that is n
   const fork = (given: object) =>
     home.ask("sessions.fork", { key: "cli:a", before_user_index: 1, ...given });
   assertEquals([(await fork({})).key, (await fork({})).key], ["cli:a-2", "cli:a-3"]);
-  assertEquals((await fork({ as: "api:mine" })).key, "api:mine");
+  assertEquals((await fork({ new_key: "api:mine" })).key, "api:mine");
   assertEquals((await fork({ chat_id: "chat" })).key, "websocket:chat");
   for (
     const [given, param] of [
-      [{ as: "api:mine" }, "as"],
-      [{ as: "no key" }, "as"],
+      [{ new_key: "api:mine" }, "new_key"],
+      [{ new_key: "no key" }, "new_key"],
       [{ chat_id: "chat" }, "chat_id"],
       [{ before_user_index: 2 }, "before_user_index"],
     ] as const

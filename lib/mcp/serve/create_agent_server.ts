@@ -36,7 +36,8 @@ export interface AgentServerOptions {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-const TOOLS: readonly AgentTool[] = [askTool, ...OPERATION_TOOLS];
+/** The tools, in the order in which clients are told of them. */
+export const TOOLS: readonly AgentTool[] = [askTool, ...OPERATION_TOOLS];
 
 const INSTRUCTIONS =
   "An agent with tools and a memory of its conversations. `ask` it; go on with the session_id that it " +
