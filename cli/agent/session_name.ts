@@ -38,11 +38,6 @@ export function sessionKey(name: string): string {
   return CHANNEL + name;
 }
 
-/** The full key of what was typed: a name alone is a session of the command line. */
-export function fullKey(typed: string): string {
-  return typed.includes(":") ? typed : sessionKey(typed);
-}
-
 /** The name in a full key; the key itself where it is of another channel. */
 export function sessionName(key: string): string {
   return key.startsWith(CHANNEL) ? key.slice(CHANNEL.length) : key;

@@ -5,20 +5,19 @@
  */
 
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { SESSIONS } from "../../lib/operations/sessions.ts";
-import { fullKey } from "../agent/session_name.ts";
-import {
-  type Command,
-  EXIT,
-  type ExitCode,
-  type Globals,
-  type Invocation,
-  type OptionSpec,
-} from "../command.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
-import { type Ask, operateWith, streamWith } from "../operator/operate_with.ts";
+import {
+  type AskDeps,
+  askSubcommand,
+  listSubcommand,
+  runSubcommand,
+  type Subcommand,
+} from "../operator/ask_subcommand.ts";
+import { fullKey } from "../operator/full_key.ts";
+import { operateWith, streamWith } from "../operator/operate_with.ts";
 import {
   type Differences,
   operationSubcommand,
@@ -27,7 +26,6 @@ import {
 import { jsonLine, type Output } from "../output.ts";
 import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
-import { printTable } from "../table.ts";
 import { timeText } from "../time_text.ts";
 
 /** What the command reaches outside of itself. */
@@ -36,11 +34,9 @@ export interface SessionsDeps {
   withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
 }
 
+type Deps = SessionsDeps & AskDeps;
 type SessionRow = OperationResult<"sessions.get">;
 type MessageRow = OperationResult<"sessions.messages">["messages"][number];
-
-const OPERATIONS = Object.values<OperationHead>(SESSIONS)
-  .filter(({ command }) => command !== undefined);
 
 const TYPED: Differences = {
   names: { before_user_index: "before", new_key: "as" },
@@ -48,70 +44,60 @@ const TYPED: Differences = {
   // A whole key names any session.
   without: ["chat_id"],
 };
-const YES: OptionSpec = { name: "yes", alias: "y", summary: "Delete without asking" };
+const DELETE: Differences = {
+  ...TYPED,
+  options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
+};
 
 /** Longest output of a tool in `show` without --verbose, characters. */
 const MAX_SHOWN_CHARS = 300;
 
+const SUBCOMMANDS: Subcommand<Deps>[] = [
+  listSubcommand("sessions.list", SESSIONS["sessions.list"], {
+    rows: ({ sessions }) => sessions,
+    columns: ["SESSION", "TURNS", "UPDATED", "TITLE"],
+    cells: ({ key, turns, updated_at: updatedAt, title }, time) => [
+      key,
+      `${turns}`,
+      time(updatedAt),
+      title,
+    ],
+    none: "No sessions",
+    after: ({ before }, out) => noteEarlier(out, "list", before),
+  }),
+  { spec: operationSubcommand(SESSIONS["sessions.messages"], TYPED), run: show },
+  { spec: operationSubcommand(SESSIONS["sessions.export"], TYPED), run: exportLines },
+  askSubcommand("sessions.rename", SESSIONS["sessions.rename"], {
+    differences: TYPED,
+    say: ({ key, title }, out) => out.note(`${key} is now "${title}"`),
+  }),
+  askSubcommand("sessions.fork", SESSIONS["sessions.fork"], {
+    differences: TYPED,
+    say: ({ key }, out) => out.line(key),
+  }),
+  { spec: operationSubcommand(SESSIONS["sessions.delete"], DELETE), run: remove },
+];
+
 /** Runs the command. */
 export function runSessions(invocation: Invocation, deps: SessionsDeps): Promise<ExitCode> {
-  switch (invocation.subcommand) {
-    case "show":
-      return show(invocation, deps);
-    case "export":
-      return exportLines(invocation, deps);
-    case "rename":
-      return rename(invocation, deps);
-    case "fork":
-      return fork(invocation, deps);
-    case "delete":
-      return remove(invocation, deps);
-    default:
-      return list(invocation, deps);
-  }
+  return runSubcommand(SUBCOMMANDS, invocation, {
+    ...deps,
+    withAsk: ({ globals }, use) => deps.withService(globals, (client) => use(operateWith(client))),
+    now: Date.now,
+  });
 }
 
-async function list(
-  invocation: Invocation,
-  { withService }: SessionsDeps,
-): Promise<ExitCode> {
-  const { globals, out } = invocation;
-  const typed = typedInput(SESSIONS["sessions.list"], invocation);
-  const { sessions, before } = await withService(
-    globals,
-    (client) => operateWith(client)({ op: "sessions.list", ...typed }),
-  );
-  if (globals.json) {
-    for (const session of sessions) await out.stream(jsonLine(session) + "\n");
-  } else if (sessions.length === 0) {
-    out.note(typed.before === undefined ? "No sessions yet" : "No earlier sessions");
-  } else {
-    printTable(
-      out,
-      ["SESSION", "TURNS", "UPDATED", "TITLE"],
-      sessions.map(({ key, turns, updated_at: updatedAt, title }) => [
-        key,
-        `${turns}`,
-        timeText(out, updatedAt * 1_000),
-        title,
-      ]),
-    );
-  }
-  noteEarlier(out, "list", typed.limit, before);
-  return EXIT.done;
-}
-
-async function show(invocation: Invocation, { withService }: SessionsDeps): Promise<ExitCode> {
+async function show(invocation: Invocation, { withAsk }: Deps): Promise<ExitCode> {
   const { globals: { json, verbose }, out } = invocation;
   const typed = typedInput(SESSIONS["sessions.messages"], invocation, TYPED);
-  const { key, limit } = typed;
-  const { session, page } = await withService(invocation.globals, async (client) => {
-    const ask = operateWith(client);
-    const session = await ask({ op: "sessions.get", key });
-    return { session, page: await ask({ op: "sessions.messages", ...typed }) };
-  });
+  const { key } = typed;
+  const [session, page] = await withAsk(invocation, async (ask) =>
+    [
+      await ask({ op: "sessions.get", key }),
+      await ask({ op: "sessions.messages", ...typed }),
+    ] as const);
   if (!json) printHead(out, session);
-  noteEarlier(out, `show ${key}`, limit, page.before);
+  noteEarlier(out, `show ${key}`, page.before);
   for (const message of page.messages) {
     if (json) await out.stream(jsonLine(message) + "\n");
     else await printMessage(out, message, verbose);
@@ -120,40 +106,11 @@ async function show(invocation: Invocation, { withService }: SessionsDeps): Prom
 }
 
 /** How the page before this one is shown. */
-function noteEarlier(out: Output, what: string, limit?: number, before?: number): void {
-  if (before === undefined) return;
-  const limited = limit === undefined ? "" : ` --limit ${limit}`;
-  out.note(`Earlier ones: service sessions ${what}${limited} --before ${before}`);
+function noteEarlier(out: Output, what: string, before: number | undefined): void {
+  if (before !== undefined) out.note(`Earlier ones: service sessions ${what} --before ${before}`);
 }
 
-async function rename(invocation: Invocation, { withService }: SessionsDeps): Promise<ExitCode> {
-  const { globals, out } = invocation;
-  const typed = typedInput(SESSIONS["sessions.rename"], invocation, TYPED);
-  const session = await withService(
-    globals,
-    (client) => operateWith(client)({ op: "sessions.rename", ...typed }),
-  );
-  if (globals.json) out.json(session);
-  else out.note(`${session.key} is now "${session.title}"`);
-  return EXIT.done;
-}
-
-async function fork(invocation: Invocation, { withService }: SessionsDeps): Promise<ExitCode> {
-  const { globals, out } = invocation;
-  const typed = typedInput(SESSIONS["sessions.fork"], invocation, TYPED);
-  const session = await withService(
-    globals,
-    (client) => operateWith(client)({ op: "sessions.fork", ...typed }),
-  );
-  if (globals.json) out.json(session);
-  else out.line(session.key);
-  return EXIT.done;
-}
-
-async function exportLines(
-  invocation: Invocation,
-  { withService }: SessionsDeps,
-): Promise<ExitCode> {
+async function exportLines(invocation: Invocation, { withService }: Deps): Promise<ExitCode> {
   const { globals, out } = invocation;
   const typed = typedInput(SESSIONS["sessions.export"], invocation, TYPED);
   return await withService(globals, async (client) => {
@@ -164,21 +121,19 @@ async function exportLines(
   });
 }
 
-async function remove(invocation: Invocation, deps: SessionsDeps): Promise<ExitCode> {
+async function remove(invocation: Invocation, { withAsk, ...deps }: Deps): Promise<ExitCode> {
   const { options, globals, out } = invocation;
-  const typed = typedInput(SESSIONS["sessions.delete"], invocation, TYPED);
-  const asked = <T>(ask: (ask: Ask) => Promise<T>) =>
-    deps.withService(globals, (client) => ask(operateWith(client)));
+  const typed = typedInput(SESSIONS["sessions.delete"], invocation, DELETE);
   if (options["yes"] !== true) {
     // Throws `not_found`. Nobody waits for the answer to the question but this command.
-    await asked((ask) => ask({ op: "sessions.get", ...typed }));
+    await withAsk(invocation, (ask) => ask({ op: "sessions.get", ...typed }));
     const question = `Delete session ${typed.key} and everything in it?`;
     if (!await confirm(question, deps.confirm(out))) {
       out.note("Nothing was deleted");
       return EXIT.failed;
     }
   }
-  const answer = await asked((ask) => ask({ op: "sessions.delete", ...typed }));
+  const answer = await withAsk(invocation, (ask) => ask({ op: "sessions.delete", ...typed }));
   if (globals.json) out.json(answer);
   else out.note(`Deleted ${answer.key}`);
   return EXIT.done;
@@ -247,12 +202,7 @@ const sessions: Command = {
   ],
   options: [],
   defaultSubcommand: "list",
-  subcommands: OPERATIONS.map((each) =>
-    operationSubcommand(
-      each,
-      each.command === "sessions delete" ? { ...TYPED, options: [YES] } : TYPED,
-    )
-  ),
+  subcommands: SUBCOMMANDS.map(({ spec }) => spec),
   run: (invocation) =>
     runSessions(invocation, {
       confirm: processConfirm,

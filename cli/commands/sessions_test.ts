@@ -112,7 +112,7 @@ cli:b    2      1970-01-01T00:00:02Z  About cli:b
 cli:a    2      1970-01-01T00:00:01Z  About cli:a
 `,
   );
-  assertEquals(stderr.text, "Earlier ones: service sessions list --limit 2 --before 1000\n");
+  assertEquals(stderr.text, "Earlier ones: service sessions list --before 1000\n");
 });
 
 Deno.test("runSessions() lists as JSON lines, and takes a page's cursor", async () => {
@@ -133,7 +133,7 @@ Deno.test("runSessions() says so when there is nothing to list", async () => {
     script: { "sessions.list": () => ({ sessions: [] }) },
   });
   assertEquals(await run(), EXIT.done);
-  assertEquals([stdout.text, stderr.text], ["", "No sessions yet\n"]);
+  assertEquals([stdout.text, stderr.text], ["", "No sessions\n"]);
 });
 
 Deno.test("runSessions() refuses a page size out of range before it opens anything", async () => {
@@ -183,7 +183,7 @@ Deno.test("runSessions() shows the last messages alone when told how many", asyn
   assertEquals(stdout.text.split("\n\n")[1], "agent:\nIt is a cat.\n");
   assertEquals(
     stderr.text,
-    "Earlier ones: service sessions show cli:a --limit 1 --before 5\n",
+    "Earlier ones: service sessions show cli:a --before 5\n",
   );
 });
 

@@ -8,6 +8,7 @@
 
 import type { z } from "zod";
 import { ServiceError } from "../../lib/base/errors.ts";
+import { fieldOfTexts, innermost } from "../../lib/operations/field_of_texts.ts";
 import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 
@@ -23,19 +24,30 @@ export interface Differences {
   options?: readonly OptionSpec[];
 }
 
+/** What a command goes by. */
+export type CommandHead<Input extends z.ZodObject = z.ZodObject> = Pick<
+  OperationHead<Input>,
+  "summary" | "input" | "command" | "args" | "route" | "confidential"
+>;
+
 /** The subcommand of an operation that has a command of two words. */
 export function operationSubcommand(
-  operation: OperationHead,
+  operation: CommandHead,
   differences: Differences = {},
 ): SubcommandSpec {
   const { without = [], options = [] } = differences;
   const args = argumentFields(operation);
-  const fields = Object.entries<z.ZodType>(operation.input.shape)
+  const shape: Record<string, z.ZodType> = operation.input.shape;
+  const fields = Object.entries(shape)
     .filter(([field]) => !args.includes(field) && !without.includes(field));
+  const placeholder = (field: string) => {
+    const name = field.toUpperCase();
+    return shape[field]!.safeParse(undefined).success ? `[${name}]` : name;
+  };
   return {
     name: operation.command!.split(" ")[1]!,
     summary: operation.summary,
-    args: args.map((field) => field.toUpperCase()).join(" ") || undefined,
+    args: args.map(placeholder).join(" ") || undefined,
     options: [
       ...fields.map(([field, schema]) => optionOf(field, schema, differences)),
       ...options,
@@ -48,7 +60,7 @@ export function operationSubcommand(
  * and what is expected.
  */
 export function typedInput<Input extends z.ZodObject>(
-  operation: OperationHead<Input>,
+  operation: CommandHead<Input>,
   { args, options }: Pick<Invocation, "args" | "options">,
   differences: Differences = {},
 ): z.input<Input> {
@@ -58,45 +70,48 @@ export function typedInput<Input extends z.ZodObject>(
     const at = asArgs.indexOf(field);
     const value = at < 0 ? options[optionName(field, differences)] : args[at];
     if (value === undefined) continue;
-    const isNumber = innermost(schema).def.type === "number" && /^\d+$/.test(String(value));
-    const meaning = differences.meaning?.[field];
-    typed[field] = isNumber ? Number(value) : meaning ? meaning(String(value)) : value;
+    const { [field]: meaning = (text: string) => text } = differences.meaning ?? {};
+    typed[field] = value === true
+      ? true
+      : fieldOfTexts(schema, ([value].flat() as string[]).map(meaning));
   }
   const { error } = operation.input.safeParse(typed);
   if (error === undefined) return typed as z.input<Input>;
-  const { path: [field], message } = error.issues[0]!;
-  const name = String(field);
-  const isArgument = asArgs.includes(name);
-  const param = isArgument ? name.toUpperCase() : optionName(name, differences);
-  const given = Object.hasOwn(typed, name) ? JSON.stringify(typed[name]) : "missing";
+  const { path, message } = error.issues[0]!;
+  const field = String(path[0]);
+  const isArgument = asArgs.includes(field);
+  const param = isArgument ? field.toUpperCase() : optionName(field, differences);
+  const name = isArgument ? param : `Option --${param}`;
+  const value = path.reduce<unknown>((inner, key) => (inner as never)?.[key], typed);
   throw new ServiceError(
     "usage",
-    `${isArgument ? param : `Option --${param}`} is ${given}; expected ${message}`,
+    operation.confidential
+      ? `Invalid ${name}: expected ${message}`
+      : `${name} is ${JSON.stringify(value) ?? "missing"}; expected ${message}`,
     { param },
   );
 }
 
-function argumentFields({ args, route }: OperationHead): readonly string[] {
-  return args ?? [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
+function argumentFields({ args, route }: CommandHead): readonly string[] {
+  return args ?? [...route?.path.matchAll(/:(\w+)/g) ?? []].map(([, field]) => field!);
 }
 
 function optionOf(field: string, schema: z.ZodType, differences: Differences): OptionSpec {
   const inner = innermost(schema);
   const { type } = inner.def;
-  const value = type === "number" ? "N" : field.split("_").at(-1)!.toUpperCase();
+  // Of a schema that a command has for itself.
+  const { placeholder, alias = field === "limit" ? "n" : undefined }: {
+    placeholder?: string;
+    alias?: string;
+  } = schema.meta() as object ?? {};
+  const value = type === "number" ? "N" : placeholder ?? field.split("_").at(-1)!.toUpperCase();
   return {
     name: optionName(field, differences),
-    ...field === "limit" && { alias: "n" },
+    ...alias !== undefined && { alias },
     ...type !== "boolean" && { value },
     ...type === "array" && { repeatable: true },
     summary: (schema.description ?? inner.description)!.replace(/\.$/, ""),
   };
-}
-
-/** A field's schema without what makes it optional. */
-function innermost(schema: z.ZodType): z.ZodType {
-  const { innerType } = schema.def as { innerType?: z.ZodType };
-  return innerType === undefined ? schema : innermost(innerType);
 }
 
 function optionName(field: string, { names = {} }: Differences): string {

@@ -43,7 +43,7 @@ Deno.test("typedInput() reads fields by the names that they have on the command 
   };
   const named = { ...RUN, args: ["id", "secret"] };
   const { args, options } = operationSubcommand(named, differences);
-  assertEquals([args, options!.map(({ name }) => name)], ["ID SECRET", [
+  assertEquals([args, options!.map(({ name }) => name)], ["ID [SECRET]", [
     "limit",
     "request",
     "tag",

@@ -88,8 +88,8 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     isOwner = operator !== undefined;
     client = first;
     const session = options.session ?? await lastSessionName(first, options.folder);
-    const [{ model }, { agent }, known] = await Promise.all([
-      first.call("status", {}),
+    const [{ model_name: model }, { agent }, known] = await Promise.all([
+      operateWith(first)({ op: "service.status" }),
       config(globals),
       findSession(first, sessionKey(session)),
     ]);
@@ -143,7 +143,7 @@ function tokenApprover(token: string, client: () => LocalClient): ChatApprover {
 
 /** The owner of a home stays until its guests have gone. */
 async function sayWhoStays(client: LocalClient): Promise<void> {
-  const status = await client.call("status", {}).catch(() => undefined);
+  const status = await operateWith(client)({ op: "service.status" }).catch(() => undefined);
   const others = (status?.guests ?? 1) - 1;
   if (others < 1) return;
   processOutput().note({

@@ -36,8 +36,8 @@ Deno.test("a client is told what the service answers, and its error", async () =
   assertEquals(await client.call("operate", ask("sessions.delete")), { deleted: true });
   const error = await assertRejects(() => client.call("operate", ask("none")), ServiceError);
   assertEquals([error.code, error.details.param], ["not_found", "key"]);
-  for (const op of ["nonsense" as "status", "follow" as "status"]) {
-    const unknown = await assertRejects(() => client.call(op, {}), ServiceError);
+  for (const op of ["nonsense", "follow"] as string[] as "operate"[]) {
+    const unknown = await assertRejects(() => client.call(op, ask("a")), ServiceError);
     assertEquals([unknown.code, unknown.details.param], ["invalid_request", "op"]);
     assertEquals(unknown.message, `Unknown operation "${op}"; known: operate, turn`);
   }

@@ -15,7 +15,13 @@ import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
 import type { SessionFilter } from "../contract/journal.ts";
 import type { Commission } from "./commission.ts";
-import type { Parts } from "./parts.ts";
+import type { ChannelParts } from "./channel_status.ts";
+import type { McpParts } from "./mcp.ts";
+import type { ModelParts } from "./models.ts";
+import type { HomeParts, Parts } from "./parts.ts";
+import type { MissedParts } from "./missed.ts";
+import type { OutboxParts } from "./outbox.ts";
+import type { StatusParts } from "./service_status.ts";
 import type { SessionParts } from "./sessions.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
@@ -59,7 +65,7 @@ export interface OperationHead<
   /** `run` tells one item after another, each as `output` has it: JSON lines over HTTP. */
   streams?: true;
   route?: OperationRoute;
-  /** The command that does the same, such as `secrets set`. */
+  /** The command that does the same, such as `secrets set`, or `channels missed --clear`. */
   command?: string;
   /** Fields that the command takes as arguments, in this order. Default: those in the path of the route. */
   args?: readonly string[];
@@ -79,14 +85,34 @@ export interface Operation<
     parts: Parts,
     asking: Asking,
   ): z.input<Output> | Promise<z.input<Output>>;
+  /** The answer with what only the gateway knows of it. */
+  complete?(answer: z.output<Output>, gateway: GatewayParts): z.output<Output>;
+}
+
+/** An operation that only commands do, for who may read and write the home's files: no port has it. */
+export interface HomeOperation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends Omit<OperationHead<Input, Output>, "scope" | "route"> {
+  run(
+    input: z.output<Input>,
+    parts: HomeParts,
+  ): z.input<Output> | Promise<z.input<Output>>;
 }
 
 /** What operations of the gateway work on. */
-export interface GatewayParts {
-  automations: Omit<Automations, "start" | "pause" | "stop">;
-  commission: Commission;
-  sessions: SessionParts;
-}
+export type GatewayParts =
+  & SessionParts
+  & OutboxParts
+  & MissedParts
+  & ChannelParts
+  & ModelParts
+  & McpParts
+  & StatusParts
+  & {
+    automations: Omit<Automations, "start" | "pause" | "stop">;
+    commission: Commission;
+  };
 
 /** Who asks the gateway, for what the authority checks. */
 export interface GatewayAsking {
@@ -116,6 +142,13 @@ export interface GatewayOperation<
 export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
   it: Operation<Input, Output>,
 ): Operation<Input, Output> {
+  return it;
+}
+
+/** Types one on files of the home. */
+export function homeOperation<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: HomeOperation<Input, Output>,
+): HomeOperation<Input, Output> {
   return it;
 }
 

@@ -11,10 +11,11 @@ import { chatOfSession, sessionKeyOf } from "../contract/chat_session.ts";
 import type { Journal, Session, SessionFilter } from "../contract/journal.ts";
 import { CHAT_ID } from "../contract/wire/frames.ts";
 import { exportSession } from "../journal/export_session.ts";
+import { DEFAULT_PAGE, pageLimit, toWire, whole } from "./fields.ts";
 import { gatewayOperation, gatewayStream } from "./operation.ts";
 import { findSession, noSession } from "./sessions/find_session.ts";
 import { forkSession } from "./sessions/fork_session.ts";
-import { type Media, toMessageRow } from "./sessions/message_row.ts";
+import { type Files, toMessageRow } from "./sessions/message_row.ts";
 import { readMessages } from "./sessions/read_messages.ts";
 import { messageRow, sessionRow } from "./sessions/session_schemas.ts";
 
@@ -38,8 +39,8 @@ export interface SessionParts {
   scrub: (text: string) => string;
   /** Names a chat that nobody has named. */
   randomId: () => string;
-  /** Where files of messages are found; absent: no links to them are given. */
-  media?: Media;
+  /** Gives links to files of messages; absent: none are given. */
+  files?: Files;
   /** Whether the model's reasoning is shown; asked each time. Absent: it is not. */
   showReasoning?: () => boolean;
 }
@@ -47,26 +48,20 @@ export interface SessionParts {
 const ALL = "/api/webui/sessions";
 const ONE = `${ALL}/:key`;
 
-const DEFAULT_PAGE = 50;
 const MAX_PAGE = 100;
 
 const TITLE = "text of 1 to 200 characters";
 const CHAT = "1 to 64 of A-Z a-z 0-9 _ : -";
 const KEY = "<channel>:<1 to 128 of A-Z a-z 0-9 . _ : ->";
 
-const whole = (min: number, max: number) => {
-  const form = `a whole number from ${min} to ${max}`;
-  return z.int(form).min(min, form).max(max, form);
-};
 const key = z.string("a session's key");
-const limit = (of: string) =>
-  whole(1, MAX_PAGE).optional().describe(`${of} (default ${DEFAULT_PAGE}).`);
-const before = whole(0, Number.MAX_SAFE_INTEGER).optional()
+const limit = pageLimit(MAX_PAGE);
+const before = whole(0).optional()
   .describe("Cursor: only those before the page that gave it.");
 
 const forkInput = z.object({
   key,
-  before_user_index: whole(0, Number.MAX_SAFE_INTEGER)
+  before_user_index: whole(0)
     .describe("Messages of people that the fork keeps, with what was answered."),
   chat_id: z.string(CHAT).regex(CHAT_ID, CHAT).optional()
     .describe("Of the new chat, which must not be there yet; absent: one is made up."),
@@ -79,18 +74,18 @@ export const SESSIONS = {
     scope: "read",
     command: "sessions list",
     mcpTool: "list_sessions",
-    input: z.object({ limit: limit("Sessions to list"), before }),
+    input: z.object({ limit, before }),
     output: z.object({
       sessions: z.array(sessionRow).describe("Latest first."),
       before: z.int().optional().describe("Cursor of the next page; absent on the last."),
     }).describe("Sessions that the caller sees."),
     route: { method: "GET", path: ALL },
-    run({ limit = DEFAULT_PAGE, before }, { sessions }, { sees }) {
+    run({ limit = DEFAULT_PAGE, before }, parts, { sees }) {
       // One more tells whether there is a next page.
-      const found = sessions.journal.sessions({ limit: limit + 1, before, ...sees });
+      const found = parts.journal.sessions({ limit: limit + 1, before, ...sees });
       const page = found.slice(0, limit);
       return {
-        sessions: page.map((session) => toRow(session, sessions, sees)),
+        sessions: page.map((session) => toRow(session, parts, sees)),
         ...found.length > limit && { before: page.at(-1)!.updatedAt },
       };
     },
@@ -101,15 +96,14 @@ export const SESSIONS = {
     input: z.object({ key }),
     output: sessionRow,
     route: { method: "GET", path: ONE, errors: ["not_found"] },
-    run: ({ key }, { sessions }, { sees }) =>
-      toRow(findSession(sessions.journal, key, sees), sessions, sees),
+    run: ({ key }, parts, { sees }) => toRow(findSession(parts.journal, key, sees), parts, sees),
   }),
   "sessions.messages": gatewayOperation({
     summary: "Show the messages of a session, the newest page first",
     scope: "read",
     command: "sessions show",
     mcpTool: "read_session",
-    input: z.object({ key, limit: limit("Messages to show"), before }),
+    input: z.object({ key, limit, before }),
     output: z.object({
       key: z.string(),
       messages: z.array(messageRow).describe("Oldest first."),
@@ -117,11 +111,11 @@ export const SESSIONS = {
       before: z.int().optional().describe("Cursor of the page before; absent on the first."),
     }).describe("A stretch of a session's messages."),
     route: { method: "GET", path: `${ONE}/messages`, errors: ["not_found"] },
-    run({ key, limit = DEFAULT_PAGE, before }, { sessions }, { sees }) {
-      const { journal, media, showReasoning = () => false } = sessions;
+    run({ key, limit = DEFAULT_PAGE, before }, parts, { sees }) {
+      const { journal, files, showReasoning = () => false } = parts;
       const { id } = findSession(journal, key, sees);
       const page = readMessages(journal, id, { limit, before });
-      const context = { media, showReasoning: showReasoning(), userIndex: page.userIndex };
+      const context = { files, showReasoning: showReasoning(), userIndex: page.userIndex };
       return {
         key,
         messages: page.messages.map((stored) => {
@@ -142,7 +136,7 @@ export const SESSIONS = {
     output: z.looseObject({ kind: z.enum(["session", "turn", "message", "event"]) })
       .describe("A record as the journal has it: the session, its turns, messages and events."),
     route: { method: "GET", path: `${ONE}/export`, errors: ["not_found"] },
-    async *run({ key }, { sessions: { journal } }, { sees, signal }) {
+    async *run({ key }, { journal }, { sees, signal }) {
       const session = findSession(journal, key, sees);
       yield* exportSession(journal, session, signal);
       if (journal.session(key)?.id !== session.id) {
@@ -159,11 +153,12 @@ export const SESSIONS = {
     input: z.object({ key, title: z.string(TITLE).max(1_000, TITLE) }, "an object"),
     output: sessionRow,
     route: { method: "PUT", path: `${ONE}/title`, errors: ["not_found"] },
-    async run({ key, title }, { sessions }, { sees }) {
-      findSession(sessions.journal, key, sees);
-      const session = await sessions.journal.renameSession(key, sessions.scrub(title));
+    async run({ key, title }, parts, { sees }) {
+      const { journal, scrub } = parts;
+      findSession(journal, key, sees);
+      const session = await journal.renameSession(key, scrub(title));
       if (session === undefined) throw noSession(key);
-      return toRow(session, sessions, sees);
+      return toRow(session, parts, sees);
     },
   }),
   "sessions.fork": gatewayOperation({
@@ -177,12 +172,12 @@ export const SESSIONS = {
     output: sessionRow,
     // Whoever comes by the port gets a chat.
     route: { method: "POST", path: `${ONE}/fork`, errors: ["not_found"], input: forkInput },
-    async run({ key, before_user_index: beforeUserIndex, ...named }, { sessions }, { sees }) {
-      findSession(sessions.journal, key, sees);
-      const targetKey = keyOfFork(named, sessions, sees);
+    async run({ key, before_user_index: beforeUserIndex, ...named }, parts, { sees }) {
+      findSession(parts.journal, key, sees);
+      const targetKey = keyOfFork(named, parts, sees);
       try {
         const fork = { sourceKey: key, targetKey, beforeUserIndex };
-        return toRow(await forkSession(sessions.journal, fork), sessions, sees);
+        return toRow(await forkSession(parts.journal, fork), parts, sees);
       } catch (error) {
         const isTaken = error instanceof ServiceError && error.details.param === "targetKey";
         if (!isTaken) throw error;
@@ -198,7 +193,7 @@ export const SESSIONS = {
     input: z.object({ key }),
     output: z.object({ key: z.string(), deleted: z.literal(true) }),
     route: { method: "DELETE", path: ONE, errors: ["not_found"] },
-    async run({ key }, { sessions: { journal } }, { sees }) {
+    async run({ key }, { journal }, { sees }) {
       findSession(journal, key, sees);
       if (!await journal.deleteSession(key)) throw noSession(key);
       return { key, deleted: true as const };
@@ -217,22 +212,18 @@ function keyOfFork(
 }
 
 function toRow(
-  { key, title, modelPreset, folder, createdAt, updatedAt, turns, lastSeq }: Session,
+  { modelPreset, folder, ...session }: Session,
   { isRunning }: SessionParts,
   { owner }: SessionFilter,
 ): z.input<typeof sessionRow> {
-  const chatId = chatOfSession(key)?.chatId;
-  return {
-    key,
-    ...chatId !== undefined && { chat_id: chatId },
+  const { key } = session;
+  return toWire(sessionRow, {
+    ...session,
+    chatId: chatOfSession(key)?.chatId,
     channel: key.slice(0, key.indexOf(":")),
-    title,
-    model_preset: modelPreset ?? null,
-    ...owner === undefined && folder !== undefined && { folder },
-    created_at: Math.floor(createdAt / 1_000),
-    updated_at: Math.floor(updatedAt / 1_000),
-    turns,
-    last_seq: lastSeq,
+    modelPreset: modelPreset ?? null,
+    // A path of this machine is nothing for who comes over a port.
+    folder: owner === undefined ? folder : undefined,
     running: isRunning(key),
-  };
+  });
 }

@@ -3,6 +3,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { Journal, SessionFilter } from "../contract/journal.ts";
 import { openJournal } from "../journal/open.ts";
 import { begin, ending, newTurn } from "../journal/testing/steps.ts";
+import { someParts } from "./testing/gateway_parts.ts";
 import { runGatewayOperation } from "./operations.ts";
 
 /** Sessions of three channels, one of which works in a project. */
@@ -11,16 +12,12 @@ async function setUp() {
   await say(journal, "cli:a", "one", "/code");
   await say(journal, "api:b", "two");
   await say(journal, "mcp:c", "three");
-  const parts = {
-    automations: undefined as never,
-    commission: undefined as never,
-    sessions: {
-      journal,
-      isRunning: (key: string) => key === "api:b",
-      scrub: (text: string) => text.replaceAll("s3cret", "[secret]"),
-      randomId: () => "made",
-    },
-  };
+  const parts = someParts({
+    journal,
+    isRunning: (key) => key === "api:b",
+    scrub: (text) => text.replaceAll("s3cret", "[secret]"),
+    randomId: () => "made",
+  });
   const credential = { kind: "token", token: "" } as const;
   const { signal } = new AbortController();
   // deno-lint-ignore no-explicit-any -- JSON of any shape

@@ -4,6 +4,7 @@ import { begin, ending } from "../../journal/testing/steps.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { listen } from "../../listen/listen.ts";
 import { rawRequest } from "../testing/test_api.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
 import { SESSIONS } from "../../operations/sessions.ts";
 import { arrivalOf } from "./arrival.ts";
 import { gatewayRoutes } from "./operation_routes.ts";
@@ -31,9 +32,7 @@ async function start() {
   const { app, clock } = createTestWebApp([
     OPEN,
     ...gatewayRoutes(SESSIONS, {
-      automations: undefined as never,
-      commission: undefined as never,
-      sessions: { journal, isRunning: () => false, scrub: (text) => text, randomId: () => "a" },
+      ...someParts({ journal, isRunning: () => false }),
       scrubber: { value: (value) => value },
     }),
   ], { accessLog: logged.resolve });

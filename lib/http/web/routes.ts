@@ -8,13 +8,17 @@ import { ServiceError } from "../../base/errors.ts";
 import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
+import { CHANNELS } from "../../operations/channels.ts";
+import { MCP } from "../../operations/mcp.ts";
+import { MISSED } from "../../operations/missed.ts";
+import { MODELS } from "../../operations/models.ts";
+import { OUTBOX } from "../../operations/outbox.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
+import { SERVICE } from "../../operations/service_status.ts";
 import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
-import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
-import { createMissedRoutes, type MissedRoutesDeps } from "./missed_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
 import {
   gatewayRoutes,
@@ -22,11 +26,9 @@ import {
   operationRoutes,
   type OperationRoutesDeps,
 } from "./operation_routes.ts";
-import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createSettingsRoutes } from "./settings_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
-import { createStatusRoutes, type StatusRoutesDeps } from "./status_routes.ts";
+import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
 import type { WebRoute } from "./web_route.ts";
 
@@ -36,10 +38,7 @@ export type WebRoutesDeps =
   & TokenRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
-  & ModelsRoutesDeps
-  & StatusRoutesDeps
-  & ChannelsRoutesDeps
-  & MissedRoutesDeps
+  & HealthRoutesDeps
   & OperationRoutesDeps
   & {
     /** Text of the page at the root (`readStartPage`). */
@@ -57,15 +56,17 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),
     ...gatewayRoutes(AUTOMATIONS, deps),
-    ...createModelsRoutes(deps),
+    ...gatewayRoutes(MODELS, deps),
     ...operationRoutes(SETTINGS, deps),
-    ...createSettingsRoutes(),
-    ...createChannelsRoutes(deps),
-    ...createMissedRoutes(deps),
+    ...operationRoutes(CHANNELS, deps),
+    ...gatewayRoutes(MISSED, deps),
+    ...gatewayRoutes(OUTBOX, deps),
+    ...gatewayRoutes(MCP, deps),
     ...operationRoutes(SECRETS, deps),
     ...operationRoutes(PERMISSIONS, deps),
     ...operationRoutes(AUDIT, deps),
-    ...createStatusRoutes(deps),
+    ...createHealthRoutes(deps),
+    ...gatewayRoutes(SERVICE, deps),
   ];
   checkIssuePath(deps.config.tokenIssuePath, routes);
   return [...routes, ...createOpenApiRoutes({ version: deps.version, routes })];

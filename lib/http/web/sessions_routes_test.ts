@@ -5,7 +5,8 @@ import { chatSessionKey } from "../../contract/chat_session.ts";
 import { openJournal } from "../../journal/open.ts";
 import { begin, ending, hash, newTurn } from "../../journal/testing/steps.ts";
 import type { Journal } from "../../contract/journal.ts";
-import { type SessionParts, SESSIONS } from "../../operations/sessions.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
 import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal, TOKENS } from "./testing/test_web_app.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
@@ -24,14 +25,14 @@ function setUp({ journal = openJournal({ path: ":memory:" }), showReasoning = fa
   const reads = { turns: 0, history: 0 };
   const scrub = (text: string) => text.replaceAll(SECRET, "[secret S]");
   let made = 0;
-  const sessions: SessionParts = {
+  const parts = someParts({
     journal: {
       ...journal,
       turns: (...given) => (reads.turns++, journal.turns(...given)),
       history: (...given) => (reads.history++, journal.history(...given)),
     },
     isRunning: (key) => running.has(key),
-    media: {
+    files: {
       dir: "/media-dir",
       sign: (path, name) =>
         path.startsWith("/media-dir/") ? `/signed${path}?name=${name}` : undefined,
@@ -39,11 +40,9 @@ function setUp({ journal = openJournal({ path: ":memory:" }), showReasoning = fa
     showReasoning: () => showReasoning,
     scrub,
     randomId: () => `made${++made}`,
-  };
+  });
   const web = createTestWebApp(gatewayRoutes(SESSIONS, {
-    automations: undefined as never,
-    commission: undefined as never,
-    sessions,
+    ...parts,
     scrubber: { value: (value) => value && JSON.parse(scrub(JSON.stringify(value))) },
   }));
   const get = async (path: string, token = "operate") => {

@@ -10,11 +10,11 @@ export interface MessageRowContext {
   /** Whether the model's reasoning is shown. */
   showReasoning: boolean;
   /** Absent: no links are given. */
-  media?: Media;
+  files?: Files;
 }
 
 /** Gives links to files. */
-export interface Media {
+export interface Files {
   /** The folder of files that came or went with messages, each by its hash. */
   dir: string;
   /** For a file of that folder; undefined for any other one. */
@@ -52,7 +52,7 @@ export function toMessageRow(
         tool_calls: calls.map(({ callId, tool, args }) => ({ call_id: callId, tool, args })),
         ...media !== undefined && {
           media: media.map(({ path }) => path),
-          media_urls: media.flatMap(({ path, name }) => context.media?.sign(path, name) ?? []),
+          media_urls: media.flatMap(({ path, name }) => context.files?.sign(path, name) ?? []),
         },
       };
     }
@@ -77,7 +77,7 @@ function textOf(parts: readonly UserPart[]): string {
   return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }
 
-function attachmentOf(part: UserPart, { media }: MessageRowContext): Attachment[] {
+function attachmentOf(part: UserPart, { files }: MessageRowContext): Attachment[] {
   if (part.type === "text") return [];
   const { type, mediaType } = part;
   if (!("file" in part)) {
@@ -85,7 +85,7 @@ function attachmentOf(part: UserPart, { media }: MessageRowContext): Attachment[
     return [{ type, media_type: mediaType, bytes: Math.floor(part.data.length * 3 / 4) }];
   }
   const name = part.type === "document" ? part.name : undefined;
-  const url = media?.sign(`${media.dir}/${part.file.sha256}`, name);
+  const url = files?.sign(`${files.dir}/${part.file.sha256}`, name);
   return [{
     type,
     ...name !== undefined && { name },

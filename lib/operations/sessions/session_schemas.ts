@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import { seconds } from "../fields.ts";
 
 /** A session in a list. */
 export const sessionRow = z.object({
@@ -17,8 +18,8 @@ export const sessionRow = z.object({
     .describe(
       "Project that it works in, told on the service's own machine; absent: the workspace.",
     ),
-  created_at: z.int().describe("Seconds since 1970."),
-  updated_at: z.int().describe("Seconds since 1970."),
+  created_at: seconds,
+  updated_at: seconds,
   turns: z.int(),
   last_seq: z.int().describe("Its newest event; 0 for none."),
   running: z.boolean().describe("A turn runs in it."),

@@ -13,7 +13,7 @@ import { readUpload } from "../../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
 import type { Journal, Session, Turn } from "../../contract/journal.ts";
-import type { AskedPart, SaidMessage, ServiceStatus } from "../../local/protocol.ts";
+import type { AskedPart, SaidMessage } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
@@ -29,12 +29,8 @@ export interface OperationDeps extends GatewayParts {
   operate: AuthorityLink["operate"];
   /** Asks the authority whether a turn may work in a project. */
   checkFolder: AuthorityLink["checkFolder"];
-  /** Asks the authority how MCP servers are. */
-  mcp: AuthorityLink["mcp"];
   /** Who opens turns, asked for each; by default whoever sits at this machine. */
   requester?: () => Pick<TurnRequest, "actor" | "attended" | "timeoutMs">;
-  /** Facts for `status`, without the counts. */
-  status: () => Omit<ServiceStatus, "runningTurns" | "queuedTurns">;
 }
 
 /** Of an operation, as JSON: the authority reads it whole, from whoever can open the socket. */
@@ -67,10 +63,6 @@ const operateParams = z.object({
   request: z.looseObject({ op: z.string().max(100) })
     .refine((request) => JSON.stringify(request).length <= MAX_REQUEST_CHARS, "a smaller request"),
 });
-const mcpParams = z.discriminatedUnion("op", [
-  z.object({ op: z.literal("list") }),
-  z.object({ op: z.literal("test"), server: z.string().max(64) }),
-]);
 const seenParams = z.object({ seq: z.int().min(0), epoch: z.string().max(64) });
 const followParams = z.object({ key: sessionKey, seen: seenParams.optional() });
 
@@ -78,7 +70,7 @@ const atThisMachine = () => ({ actor: "cli:local", attended: true });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(deps: OperationDeps): OperationHandlers {
-  const { turns, operate, mcp, status } = deps;
+  const { operate } = deps;
   return {
     turn: (params, signal) => runTurn(deps, params, signal),
     say: (params, signal) => say(deps, params, signal),
@@ -87,7 +79,7 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
       const { token, channel, request } = checkParams(operateParams, params);
       const credential = { kind: "token", token } as const;
       // A command that asks for nothing of the table doesn't wait for it.
-      const { findGatewayOperation, findOperation, runGatewayOperation } = await import(
+      const { completing, findGatewayOperation, findOperation, runGatewayOperation } = await import(
         "../../operations/operations.ts"
       );
       // The gateway's own word, which whoever opens the socket doesn't have.
@@ -97,15 +89,8 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
         });
       }
       return findGatewayOperation(request.op) === undefined
-        ? await operate(request as OperationRequest, credential)
+        ? await completing(operate, deps)(request as OperationRequest, credential)
         : await runGatewayOperation(request, deps, { credential, sees: { channel }, signal });
-    },
-    async *mcp(params) {
-      yield* await mcp(checkParams(mcpParams, params));
-    },
-    status() {
-      const { running, queued } = turns.counts();
-      return Promise.resolve({ ...status(), runningTurns: running, queuedTurns: queued });
     },
   };
 }

@@ -29,6 +29,7 @@ import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
+import { completing } from "../../operations/operations.ts";
 import type { GatewayChecks } from "./gateway_checks.ts";
 import { listenersOf } from "./listeners_of.ts";
 import type { Core } from "./open_core.ts";
@@ -38,6 +39,8 @@ import type { ServedChannels } from "./serve_channels.ts";
 export interface ServedWebsocket {
   /** Such as `ws://127.0.0.1:8765/`. */
   readonly url: string;
+  /** Sockets that are open, and chats that they follow. */
+  counts(): { connections: number; chats: number };
   /** Says goodbye to everybody and closes the port. */
   stop(): Promise<void>;
 }
@@ -46,8 +49,9 @@ export interface ServedWebsocket {
 export async function serveWebsocket(
   module: ChannelModule,
   core: Core,
-  { automations, commission, sessions, channels, checks }: GatewayParts & {
-    channels: Pick<ServedChannels, "status" | "transcribe">;
+  { operations, channels, checks }: {
+    operations: GatewayParts;
+    channels: Pick<ServedChannels, "transcribe">;
     checks: Pick<GatewayChecks, "fresh">;
   },
 ): Promise<ServedWebsocket> {
@@ -63,41 +67,25 @@ export async function serveWebsocket(
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: core.writeLine,
+    write: core.writeAccessLine,
     now: Date.now,
   });
   const { mediaDir } = boot.paths;
   const links = createMediaLinks({ mediaDir, now: Date.now });
-  const startedAt = clock.elapsed();
   const routes = createWebRoutes({
+    ...operations,
     version: boot.version,
     config: section,
     admission,
     localUsers: new LocalUserCheck(link.localUser),
-    operate,
+    operate: completing(operate, operations),
+    journal,
     media: core.media,
     links,
-    journal,
-    automations,
-    commission,
-    sessions: {
-      ...sessions,
-      media: { dir: mediaDir, sign: links.sign },
-      showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
-    },
-    models: () => models,
+    files: { dir: mediaDir, sign: links.sign },
+    showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
     model: () => models.current.name,
-    presets: () => Object.keys(config.agent.presets),
-    statuses: channels.status,
-    missed: journal.missed,
     checks: () => checks.fresh(),
-    counts: () => ({
-      connections: channel.counts().open,
-      chats: channel.counts().chats,
-      turns: turns.counts(),
-      outbox: journal.counts().outbox,
-    }),
-    uptimeMs: () => clock.elapsed() - startedAt,
     page: await readStartPage(),
     scrubber,
     now: Date.now,
@@ -134,7 +122,14 @@ export async function serveWebsocket(
       throw new ServiceError("internal", "The WebSocket channel ended as soon as it was started");
     }),
   ]);
-  return { url, stop: () => channel.stop() };
+  return {
+    url,
+    counts() {
+      const { open: connections, chats } = channel.counts();
+      return { connections, chats };
+    },
+    stop: () => channel.stop(),
+  };
 }
 
 /** Opens the section's host and port, or its socket: upgrades go to the channel, the rest to the routes. */

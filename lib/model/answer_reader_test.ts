@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ModelEvent } from "./port.ts";
 import { readProvider } from "./provider_spec.ts";
-import { toModelEvents } from "./to_model_events.ts";
+import { AnswerReader } from "./answer_reader.ts";
 
 const NOTHING = {
   inputTokens: {
@@ -21,7 +21,7 @@ function finish(
   return { type: "finish", finishReason: { unified, raw }, usage: NOTHING };
 }
 
-async function read(parts: LanguageModelV4StreamPart[]) {
+function read(parts: LanguageModelV4StreamPart[]) {
   const events: ModelEvent[] = [];
   const origin = {
     spec: readProvider("p", { baseUrl: "http://h", apiKey: "", headers: {}, model: "" }),
@@ -29,17 +29,15 @@ async function read(parts: LanguageModelV4StreamPart[]) {
     now: () => 0,
   };
   try {
-    const reading = { origin, thinkTags: true, idTaken: () => false };
-    for await (const event of toModelEvents(ReadableStream.from(parts), reading)) {
-      events.push(event);
-    }
+    const reader = new AnswerReader({ origin, thinkTags: true, idTaken: () => false });
+    for (const part of parts) events.push(...reader.read(part));
   } catch (error) {
     return { events, error: (error as Error).message };
   }
   return { events };
 }
 
-Deno.test("toModelEvents() takes an ordinary end for one, and nothing else", async () => {
+Deno.test("AnswerReader.read() takes an ordinary end for one, and nothing else", () => {
   const ends: [LanguageModelV4StreamPart, string][] = [
     [finish("stop", "stop"), "stop"],
     [finish("tool-calls", "tool_calls"), "stop"],
@@ -48,7 +46,7 @@ Deno.test("toModelEvents() takes an ordinary end for one, and nothing else", asy
     [finish("content-filter", "stop"), "stop"],
   ];
   for (const [part, reason] of ends) {
-    const { events, error } = await read([part]);
+    const { events, error } = read([part]);
     assertEquals([error, (events[0] as { reason?: string }).reason], [undefined, reason]);
   }
   const noEnds: [LanguageModelV4StreamPart[], string][] = [
@@ -58,18 +56,17 @@ Deno.test("toModelEvents() takes an ordinary end for one, and nothing else", asy
     [[finish("error")], "its stream ended before the answer did"],
     [[finish("interrupted")], "its stream ended before the answer did"],
     [[finish("content-filter", "content_filter")], "content filter"],
-    [[], "its stream ended before the answer did"],
     [[{ type: "error", error: { message: "boom", type: "api_error" } }], "answered 500: boom"],
   ];
   for (const [parts, part] of noEnds) {
-    const { events, error } = await read(parts);
+    const { events, error } = read(parts);
     assertEquals(events, []);
     assertStringIncludes(error!, part);
   }
 });
 
-Deno.test("toModelEvents() counts what the provider did not count as 0", async () => {
-  const { events } = await read([finish("stop", "stop")]);
+Deno.test("AnswerReader.read() counts what the provider did not count as 0", () => {
+  const { events } = read([finish("stop", "stop")]);
   assertEquals(events, [{
     type: "finish",
     model: "p/m",
@@ -78,8 +75,8 @@ Deno.test("toModelEvents() counts what the provider did not count as 0", async (
   }]);
 });
 
-Deno.test("toModelEvents() yields what looked like the beginning of a tag in the end", async () => {
-  const { events } = await read([
+Deno.test("AnswerReader.read() yields what looked like the beginning of a tag in the end", () => {
+  const { events } = read([
     { type: "text-start", id: "1" },
     { type: "text-delta", id: "1", delta: "1 <" },
     { type: "text-delta", id: "1", delta: "" },
@@ -88,9 +85,9 @@ Deno.test("toModelEvents() yields what looked like the beginning of a tag in the
   assertEquals(events.slice(0, -1), [{ type: "text", text: "1 " }, { type: "text", text: "<" }]);
 });
 
-Deno.test("toModelEvents() gathers what has to come back, and leaves the provider's own tools alone", async () => {
+Deno.test("AnswerReader.read() gathers what has to come back, and leaves the provider's own tools alone", () => {
   const metadata = { anthropic: { signature: "s" } };
-  const { events } = await read([
+  const { events } = read([
     { type: "reasoning-start", id: "r" },
     { type: "reasoning-delta", id: "r", delta: "a" },
     { type: "reasoning-delta", id: "r", delta: "", providerMetadata: metadata },

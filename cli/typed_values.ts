@@ -1,34 +1,11 @@
 /**
- * Which records a command is asked for.
+ * Values of options that no schema reads.
  *
  * @module
  */
 
-import { KIND_FORM, type RecordFilter, recordFilter } from "../../lib/audit/record_filter.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
-import type { Invocation } from "../command.ts";
-
-/** Reads the options. Throws `usage`, naming the option, its value and what it takes. */
-export function parseFilters(options: Invocation["options"], now: number): RecordFilter {
-  const since = parseTime("since", options.since, now);
-  const until = parseTime("until", options.until, now);
-  const kind = plain(
-    "kind",
-    options.kind,
-    KIND_FORM,
-    "a kind such as action or action.end",
-  );
-  const capability = plain(
-    "capability",
-    options.capability,
-    KIND_FORM,
-    "a capability such as fs.write",
-  );
-  const tool = typed(options.tool);
-  const name = typed(options.session);
-  const session = name === undefined || name.includes(":") ? name : `cli:${name}`;
-  return recordFilter({ since, until, kind, capability, tool, session });
-}
+import { ServiceError } from "../lib/base/errors.ts";
+import type { Invocation } from "./command.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -71,17 +48,6 @@ export function parseNumber(
   const number = Number(given);
   if (/^\d{1,15}$/.test(given) && number >= least && number <= most) return number;
   throw wrong(name, given, `a whole number from ${least} to ${most}`);
-}
-
-function plain(
-  name: string,
-  value: Invocation["options"][string],
-  form: RegExp,
-  expected: string,
-): string | undefined {
-  const given = typed(value);
-  if (given === undefined || form.test(given)) return given;
-  throw wrong(name, given, expected);
 }
 
 function typed(value: Invocation["options"][string]): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * The stream of a provider's package as our events.
+ * The parts of an answer, as the providers' packages have them, as our events.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import type { FinishReason, Usage } from "../contract/events.ts";
 import type { ModelEvent } from "./port.ts";
 import { cutOff, type ErrorOrigin, ProviderError, toProviderError } from "./provider_error.ts";
 import { ReplayCollector } from "./replay.ts";
-import { type Said, ThinkTags } from "./think_tags.ts";
+import { ThinkTags } from "./think_tags.ts";
 
-/** What {@linkcode toModelEvents} needs beside the stream. */
-export interface StreamReading {
+/** What {@linkcode AnswerReader} needs. */
+export interface AnswerReading {
   origin: ErrorOrigin;
   /** Look for reasoning between tags in the text. */
   thinkTags: boolean;
@@ -23,61 +23,72 @@ export interface StreamReading {
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
 /**
- * Yields what the model says as it says it, and `finish` last. Throws {@linkcode ProviderError} for
- * an error part, for a stream that ends without a finish, and for a finish that is none: whatever
+ * The parts of one answer as what the model says, and `finish` last. Throws {@linkcode ProviderError} for
+ * an error part, for an answer that ends without a finish, and for a finish that is none: whatever
  * was cut off never looks like an answer.
  */
-export async function* toModelEvents(
-  stream: ReadableStream<LanguageModelV4StreamPart>,
-  { origin, thinkTags, idTaken }: StreamReading,
-): AsyncGenerator<ModelEvent> {
-  const tags = thinkTags ? new ThinkTags() : undefined;
-  const replay = new ReplayCollector(origin.model);
-  const callIds = new Set<string>();
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value: part } = await reader.read();
-    if (done) throw cutOff("its stream ended before the answer did", origin, true);
+export class AnswerReader {
+  readonly #reading: AnswerReading;
+  readonly #tags: ThinkTags | undefined;
+  readonly #replay: ReplayCollector;
+  readonly #callIds = new Set<string>();
+
+  constructor(reading: AnswerReading) {
+    this.#reading = reading;
+    this.#tags = reading.thinkTags ? new ThinkTags() : undefined;
+    this.#replay = new ReplayCollector(reading.origin.model);
+  }
+
+  /** What a part says; nothing follows `finish`. */
+  read(part: LanguageModelV4StreamPart): readonly ModelEvent[] {
     switch (part.type) {
       case "text-delta":
-        if (tags !== undefined) yield* tags.push(part.delta);
-        else if (part.delta !== "") yield { type: "text", text: part.delta };
-        break;
+        if (this.#tags !== undefined) return this.#tags.push(part.delta);
+        return part.delta === "" ? [] : [{ type: "text", text: part.delta }];
       case "text-end":
-        if (tags !== undefined) yield* tags.end();
-        break;
+        return this.#tags?.end() ?? [];
       case "reasoning-start":
       case "reasoning-end":
-        replay.reasoning(part.id, "", part.providerMetadata);
-        break;
+        this.#replay.reasoning(part.id, "", part.providerMetadata);
+        return [];
       case "reasoning-delta":
-        replay.reasoning(part.id, part.delta, part.providerMetadata);
-        if (part.delta !== "") yield { type: "reasoning", text: part.delta } satisfies Said;
-        break;
+        this.#replay.reasoning(part.id, part.delta, part.providerMetadata);
+        return part.delta === "" ? [] : [{ type: "reasoning", text: part.delta }];
       case "tool-call": {
-        if (part.providerExecuted) break;
-        const callId = freeId(part.toolCallId, (id) => callIds.has(id) || idTaken(id));
-        callIds.add(callId);
-        replay.call(callId, part.providerMetadata);
-        yield { type: "call", call: { callId, tool: part.toolName, args: readArgs(part.input) } };
-        break;
+        if (part.providerExecuted) return [];
+        const { idTaken } = this.#reading;
+        const callId = freeId(part.toolCallId, (id) => this.#callIds.has(id) || idTaken(id));
+        this.#callIds.add(callId);
+        this.#replay.call(callId, part.providerMetadata);
+        return [{
+          type: "call",
+          call: { callId, tool: part.toolName, args: readArgs(part.input) },
+        }];
       }
       case "error":
-        throw toProviderError(part.error, origin);
-      case "finish": {
-        if (tags !== undefined) yield* tags.end();
-        const reason = finishReason(part, origin);
-        const back = replay.finish();
-        yield {
-          type: "finish",
-          model: origin.model,
-          reason,
-          usage: readUsage(part.usage),
-          ...(back !== undefined && { replay: back }),
-        };
-        return;
-      }
+        throw toProviderError(part.error, this.#reading.origin);
+      case "finish":
+        return this.#finish(part);
+      default:
+        return [];
     }
+  }
+
+  /** The error of an answer that has ended without a finish. */
+  broken(): ProviderError {
+    return cutOff("its stream ended before the answer did", this.#reading.origin, true);
+  }
+
+  #finish(part: FinishPart): ModelEvent[] {
+    const { origin } = this.#reading;
+    const back = this.#replay.finish();
+    return [...this.#tags?.end() ?? [], {
+      type: "finish",
+      model: origin.model,
+      reason: finishReason(part, origin),
+      usage: readUsage(part.usage),
+      ...(back !== undefined && { replay: back }),
+    }];
   }
 }
 
