@@ -57,7 +57,7 @@ function typed(value: Invocation["options"][string]): string | undefined {
 function wrong(name: string, value: string, expected: string): ServiceError {
   return new ServiceError(
     "usage",
-    `Option --${name} is ${JSON.stringify(value)}; it takes ${expected}`,
+    `Option --${name} is ${JSON.stringify(value)}; expected ${expected}`,
     { param: name },
   );
 }

@@ -9,8 +9,17 @@ import type { Ask } from "./operate_with.ts";
 
 const TIMEOUT_MS = 15_000;
 
-/** Asks the port at a WebSocket's address. */
-export function operateOverHttp(deps: { url: string; token: string; fetch: typeof fetch }): Ask {
+/** What asking takes. */
+export interface OverHttpDeps {
+  /** Of the port's WebSocket. */
+  url: string;
+  /** A token for the routes; another one where that of before was refused. */
+  token(isRefused: boolean): Promise<string>;
+  fetch: typeof fetch;
+}
+
+/** Asks the port. */
+export function operateOverHttp({ url, token, fetch }: OverHttpDeps): Ask {
   return (async ({ op, ...fields }: { op: string } & Record<string, unknown>) => {
     const { findGatewayOperation, findOperation } = await import(
       "../../lib/operations/operations.ts"
@@ -23,20 +32,26 @@ export function operateOverHttp(deps: { url: string; token: string; fetch: typeo
         rest.delete(name);
         return encodeURIComponent(String(value));
       }),
-      deps.url.replace(/^ws/, "http"),
+      url.replace(/^ws/, "http"),
     );
     const hasBody = method === "POST" || method === "PUT";
     if (!hasBody) { for (const [name, value] of rest) at.searchParams.set(name, String(value)); }
-    const response = await deps.fetch(at, {
-      method,
-      headers: {
-        authorization: `Bearer ${deps.token}`,
-        ...hasBody && { "content-type": "application/json" },
-      },
-      body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+    const send = async (isRefused: boolean) =>
+      await fetch(at, {
+        method,
+        headers: {
+          authorization: `Bearer ${await token(isRefused)}`,
+          ...hasBody && { "content-type": "application/json" },
+        },
+        body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    let response = await send(false);
+    if (response.status === 401) {
+      await response.body?.cancel();
+      response = await send(true);
+    }
     const answer = await response.json().catch(() => undefined);
     if (response.ok) return answer;
     const { code = "invalid_request", message = `the server answered ${response.status}` } =

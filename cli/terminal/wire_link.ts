@@ -11,16 +11,17 @@ import { WireClient, type WireClientDeps } from "../../lib/contract/wire/wire_cl
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { frameEvent } from "../chat/frame_event.ts";
 import { Heard } from "../chat/heard.ts";
-import { type Ask } from "../operator/operate_with.ts";
-import { operateOverHttp } from "../operator/operate_over_http.ts";
 import { refusal } from "../chat/wire_turns.ts";
+import type { WireAccess } from "../chat/wire_access.ts";
+import { operateOverHttp } from "../operator/operate_over_http.ts";
+import type { Ask } from "../operator/operate_with.ts";
 import type { ChatApprover } from "./chat_approvals.ts";
 import { type ChatLink, lastMessages, type Outcome, type PastMessage } from "./chat_link.ts";
 
 /** What a link works with. */
-export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId" | "token"> {
-  /** A token of `service tokens issue`, for routes that tell more than the socket does. */
-  apiToken?: string;
+export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId"> {
+  /** Asked for before each handshake, and when its token for the routes has expired. */
+  access(): Promise<WireAccess>;
   fetch: typeof fetch;
   /** The connection is lost, or there again. */
   onStatus(text: string): void;
@@ -35,20 +36,31 @@ interface Followed {
 
 export class WireLink implements ChatLink {
   readonly #client: WireClient;
-  readonly #ask: Ask | undefined;
+  readonly #openAccess: () => Promise<WireAccess>;
+  readonly #ask: Ask;
   readonly #followed = new Map<string, Followed>();
   readonly #ended = Promise.withResolvers<unknown>();
+  /** Turns of messages that were sent here. */
+  readonly #own = new Set<string>();
+  #access: WireAccess = {};
   #failure: unknown;
 
   constructor(deps: WireLinkDeps) {
-    const { url, clientId, token, apiToken, fetch, onStatus } = deps;
-    this.#ask = apiToken === undefined
-      ? undefined
-      : operateOverHttp({ url, token: apiToken, fetch });
+    const { url, clientId, access, fetch, onStatus } = deps;
+    this.#openAccess = async () => this.#access = await access();
+    this.#ask = operateOverHttp({
+      url,
+      fetch,
+      token: async (isRefused) => {
+        const { apiToken } = isRefused ? await this.#openAccess() : this.#access;
+        if (apiToken !== undefined) return apiToken;
+        throw new ServiceError("invalid_token", "There is no token for that");
+      },
+    });
     this.#client = new WireClient({
       url,
       clientId,
-      token,
+      token: async () => (await this.#openAccess()).token,
       onFrame: (frame) => this.#take(frame),
       onReset: (chatId) => {
         for (const heard of this.#followed.get(chatId)?.heard.values() ?? []) heard.beginAnew();
@@ -105,8 +117,9 @@ export class WireLink implements ChatLink {
         await Promise.race([followed.wake.promise, left.promise]);
         followed.wake = Promise.withResolvers();
       } else {
-        if (next.stored.event.type === "turn_start") {
-          next.said = await this.#saidIn(chatId, next.stored.turnId);
+        const { turnId, event } = next.stored;
+        if (event.type === "turn_start" && !this.#own.has(turnId)) {
+          next.said = await this.#saidIn(chatId, turnId);
         }
         yield next;
       }
@@ -121,28 +134,34 @@ export class WireLink implements ChatLink {
         ? [{ data_url: `data:application/octet-stream;base64,${part.data}`, name: part.name }]
         : []
     );
-    const outcome = await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
+    stop.throwIfAborted();
+    stop.addEventListener("abort", () => this.#client.cancel(chatId), { once: true });
+    const outcome = await this.#client
+      .send(chatId, text, media.length === 0 ? undefined : media, stop)
       .catch(rethrow);
-    if ("turnId" in outcome) {
-      const cancel = () => this.#client.cancel(chatId);
-      if (stop.aborted) cancel();
-      stop.addEventListener("abort", cancel, { once: true });
-    }
+    if ("turnId" in outcome) this.#own.add(outcome.turnId);
     return outcome;
   }
 
   async history(chatId: string, limit: number): Promise<PastMessage[]> {
-    if (this.#ask === undefined) return [];
     return await lastMessages(this.#ask, `websocket:${chatId}`, limit).catch(() => []);
   }
 
-  sessions(): Promise<string[]> {
-    return Promise.resolve([]);
+  async sessions(): Promise<string[]> {
+    const { sessions } = await this.#ask({ op: "sessions.list" });
+    return sessions.flatMap(({ chat_id: id }) => id === undefined ? [] : [id]);
+  }
+
+  /** The default model and the presets. */
+  async models(): Promise<{ model: string; presets: string[] }> {
+    const { model_name: model, presets } = await this.#ask({ op: "models.list" });
+    return { model, presets };
   }
 
   /** Answers approvals by the token's right; undefined where there is none. */
   get approver(): ChatApprover | undefined {
-    return this.#ask && { isOwnTurnsOnly: false, operate: this.#ask };
+    if (this.#access.apiToken === undefined) return undefined;
+    return { isOwnTurnsOnly: false, operate: this.#ask };
   }
 
   /** The message of a turn that another client asked for. */

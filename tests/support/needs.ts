@@ -34,6 +34,7 @@ export const PROGRAMS = {
   fish: { command: "fish", package: "fish" },
   git: { command: "git", package: "git", inSystemFolder: true },
   ip: { command: "ip", package: "iproute2" },
+  jq: { command: "jq", package: "jq" },
   mkfifo: { command: "mkfifo", package: "coreutils" },
   mount: { command: "mount", package: "mount" },
   nginx: { command: "nginx", package: "nginx-light" },

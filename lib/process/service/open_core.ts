@@ -100,7 +100,7 @@ export async function openCore(
 
 /** Opens the log, which says no secret, and has it told of errors that nothing caught. */
 function openGatewayLog(
-  { config, logToAuthority: level }: ServiceBoot,
+  { config, logLevel: level, logsToAuthority }: ServiceBoot,
   scrubber: Scrubber,
   authority: Pick<AuthorityPeer, "notify">,
 ) {
@@ -111,11 +111,11 @@ function openGatewayLog(
       return Promise.resolve(bytes.length);
     },
   };
-  const output = openLogOutput(config.log.format, level === undefined ? undefined : there);
+  const output = openLogOutput(config.log.format, logsToAuthority ? there : undefined);
   const writeLine = (line: string) => output.write(scrubber.text(line));
   const writeAccessLine = (line: string) => output.write(scrubber.text(line), { later: true });
   const flushLog = () => output.flush(LOG_FLUSH_MS);
-  const log = createLog({ ...config.log, ...level !== undefined && { level } }, writeLine);
+  const log = createLog({ ...config.log, level }, writeLine);
   // A stray rejection, of a provider's package maybe, must not take every session down with it.
   self.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
