@@ -5,6 +5,9 @@ hash=@HASH@
 offset=@OFFSET@
 size=@SIZE@
 
+newline='
+'
+
 fail() {
   echo "error: $1" >&2
   exit 1
@@ -61,9 +64,10 @@ unpack() {
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  said=$({ tail -c "+$offset" "$0" | gzip -dc | tar -xf - -C "$unpacked"; } 2>&1) ||
-    fail "Can't unpack into $base: ${said##*
-}. Free @NEEDED@ MB there, or $elsewhere. If there is enough space, download $0 again"
+  said=$(export LC_ALL=C; { tail -c "+$offset" "$0" | gzip -dc | tar -xf - -C "$unpacked"; } 2>&1) || case $said in
+    *'No space'* | *uota*) fail "Not enough space in $base. Free @NEEDED@ MB there, or $elsewhere" ;;
+    *) fail "Can't unpack $0 into $base (${said%%"$newline"*}). Download it again, or $elsewhere" ;;
+  esac
   "$unpacked/deno" run @SETTLE_FLAGS@ "$unpacked/@SETTLE_MODULE@" \
     "$unpacked" "$folder" "$0" "$offset" "$hash"
   case $? in

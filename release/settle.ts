@@ -83,6 +83,11 @@ async function removeLeft(base: string): Promise<void> {
   }
 }
 
+/** As one word of the shell. */
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
 async function settle(): Promise<string | undefined> {
   if (!await isWhole()) return `${file} is damaged. Download it again`;
   stamp(unpacked);
@@ -95,7 +100,7 @@ async function settle(): Promise<string | undefined> {
   const different = await compare();
   if (different !== undefined) {
     return `${folder} has changed: ${different} isn't as it was unpacked. ` +
-      `Remove that folder, and the next start unpacks it again: rm -rf '${folder}'`;
+      `Remove that folder, and the next start unpacks it again: rm -rf ${quoted(folder)}`;
   }
   stamp(folder);
 }
