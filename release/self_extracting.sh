@@ -66,7 +66,10 @@ unpack() {
   trap 'exit 143' TERM
   said=$(export LC_ALL=C; { tail -c "+$offset" "$0" | gzip -dc | tar -xf - -C "$unpacked"; } 2>&1) || case $said in
     *'No space'* | *uota*) fail "Not enough space in $base. Free @NEEDED@ MB there, or $elsewhere" ;;
-    *) fail "Can't unpack $0 into $base (${said%%"$newline"*}). Download it again, or $elsewhere" ;;
+    *)
+      said=${said#"$newline"}
+      fail "Can't unpack $0 into $base (${said%%"$newline"*}). Download it again, or $elsewhere"
+      ;;
   esac
   "$unpacked/deno" run @SETTLE_FLAGS@ "$unpacked/@SETTLE_MODULE@" \
     "$unpacked" "$folder" "$0" "$offset" "$hash"
