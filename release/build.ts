@@ -24,11 +24,18 @@ export const BUILT_FOLDER = "dist";
 /** What `lib/base/layout.ts` says of where it is, as the bundler writes it. */
 const TO_ROOT = /\bTO_ROOT = "(?:\.\.\/)+"/;
 
+/** What the Deno of the built form is given, as the shell reads it; `$folder` stands for its folder. */
+export const BUILT_ARGS =
+  'run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" ' +
+  '-P=service "$folder/cli/main.js"';
+
+/** Ends the unpacking of a file that holds the built form. */
+export const SETTLE_MODULE = "release/settle.js";
+
 /** Starts the built form. */
 const LAUNCHER = `#!/bin/sh
 folder=$(dirname "$(readlink -f "$0")")
-${SAY_TYPED_AS}exec deno run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" -P=service \\
-  "$folder/cli/main.js" "$@"
+${SAY_TYPED_AS}exec deno ${BUILT_ARGS} "$@"
 `;
 
 /**
@@ -65,7 +72,7 @@ export async function build(folder: string): Promise<void> {
     await bundleProcess(processes[0]!);
     await Promise.all([
       ...processes.slice(1).map(bundleProcess),
-      ...CHILD_MODULES.map((path) =>
+      ...[...CHILD_MODULES, SETTLE_MODULE.replace(/\.js$/, ".ts")].map((path) =>
         bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
       ),
     ]);

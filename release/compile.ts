@@ -1,0 +1,56 @@
+// deno-lint-ignore-file no-console -- a program whose output is what it is for
+/**
+ * Makes the files that users download, in `release/out`:
+ *
+ *     deno task compile [linux-x64 …]
+ *
+ * @module
+ */
+
+import { fromFileUrl } from "@std/path";
+import { build } from "./build.ts";
+import { denoBinary } from "./deno_binary.ts";
+import { makeSelfExtracting } from "./self_extracting.ts";
+import { fileName, type Target, TARGETS } from "./targets.ts";
+
+/** Where the files come. */
+export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
+
+/** The platforms of these names, or all. Throws an Error that names one that isn't there. */
+function targetsOf(names: readonly string[]): readonly Target[] {
+  if (names.length === 0) return TARGETS;
+  return names.map((name) => {
+    const target = TARGETS.find((each) => each.name === name);
+    if (target !== undefined) return target;
+    const known = TARGETS.map(({ name }) => name).join(", ");
+    throw new Error(`Unknown platform "${name}": expected one of ${known}`);
+  });
+}
+
+async function compile(targets: readonly Target[]): Promise<void> {
+  await Deno.mkdir(OUT_FOLDER, { recursive: true });
+  const built = await Deno.makeTempDir({ prefix: "built-" });
+  try {
+    await build(built);
+    for (const target of targets) {
+      const path = `${OUT_FOLDER}/${fileName(target)}`;
+      await makeSelfExtracting(path, { target, built, deno: await denoBinary(target) });
+      tell(path);
+    }
+  } finally {
+    await Deno.remove(built, { recursive: true });
+  }
+}
+
+function tell(path: string): void {
+  console.log(`${path}  ${(Deno.statSync(path).size / 1e6).toFixed(1)} MB`);
+}
+
+if (import.meta.main) {
+  try {
+    await compile(targetsOf(Deno.args));
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+    Deno.exit(1);
+  }
+}
