@@ -127,6 +127,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "install",
+    group: "Run",
+    summary: "Run the service at login or boot",
+    load: () => import("./commands/install.ts"),
+  },
+  {
+    name: "uninstall",
+    group: "Run",
+    summary: "Undo service install; keep the home",
+    load: () => import("./commands/uninstall.ts"),
+  },
+  {
     name: "serve",
     group: "Run",
     summary: "Run the HTTP API alone",

@@ -87,5 +87,7 @@ unpack() {
 export DENO_DIR="${DENO_DIR:-$base/deno}"
 is_ready || unpack
 @SAY_TYPED_AS@
+case $0 in /*) SERVICE_EXECUTABLE=$0 ;; *) SERVICE_EXECUTABLE=$PWD/$0 ;; esac
+export SERVICE_EXECUTABLE
 exec "$folder/deno" @ARGS@ "$@"
 exit

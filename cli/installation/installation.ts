@@ -11,7 +11,7 @@ import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 /** The variable in which a released file says where it is, since Deno runs what it has unpacked. */
 export const EXECUTABLE = "SERVICE_EXECUTABLE";
 
-/** One of them. `file`: what was downloaded, its real path. */
+/** One of them. `file`: what was downloaded. */
 export type Installation =
   | { kind: "source"; root: string }
   /** Made by `deno task build`. */
@@ -44,7 +44,8 @@ export function findInstallation(
   const executable = isStandalone ? execPath : env(EXECUTABLE);
   if (executable === undefined) return { kind: "built", root };
   const file = realPath(executable);
-  return { kind: isPackaged(file) ? "package" : "release", file };
+  // The link of a package manager stays where it is when the version in it changes.
+  return isPackaged(file) ? { kind: "package", file: executable } : { kind: "release", file };
 }
 
 /** /usr belongs to the package manager, /usr/local to the administrator (FHS 3.0); Homebrew has cellars. */

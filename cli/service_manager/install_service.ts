@@ -7,7 +7,8 @@
 import { dirname } from "@std/path";
 import { writeFileAtomic } from "../../lib/base/atomic_write.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { MARK, type ServiceManager } from "./service_manager.ts";
+import { MARK } from "./definition.ts";
+import type { ServiceManager } from "./service_manager.ts";
 
 /** How a command ended. */
 export interface Ended {
@@ -56,7 +57,7 @@ export async function startInstalled(
 ): Promise<void> {
   const { file } = manager;
   const isThere = await readDefinition(manager) !== undefined;
-  if (isThere) for (const command of manager.stop) await run(command);
+  if (isThere) { for (const command of manager.stop) await run(command); }
   try {
     await Deno.mkdir(dirname(file), { recursive: true });
     await writeFileAtomic(file, text, { mode: 0o644 });

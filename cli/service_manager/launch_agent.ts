@@ -4,26 +4,22 @@
  * @module
  */
 
+import { LAUNCHD_LABEL, LOG_FILE } from "../lifecycle/record.ts";
+import { type Definition, MARK, stopTimeoutS } from "./definition.ts";
+
 /** Its name for launchd. */
 export const LAUNCH_LABEL = "service.gateway";
-
-/** What an agent is made of. */
-export interface LaunchAgentInputs {
-  /** Arguments that start this program, its absolute path first. */
-  program: readonly string[];
-  env: Readonly<Record<string, string>>;
-  logFile: string;
-  /** How long a stop may take. */
-  stopTimeoutS: number;
-}
 
 /** Ten seconds are launchd's least pause between two starts, and it knows no growing ones. */
 const THROTTLE_S = 10;
 
 /** The text of its file. */
-export function launchAgent({ program, env, logFile, stopTimeoutS }: LaunchAgentInputs): string {
+export function launchAgent(definition: Definition): string {
+  const { program, logFile } = definition;
+  const env = { ...definition.env, [LOG_FILE]: logFile, [LAUNCHD_LABEL]: LAUNCH_LABEL };
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- ${MARK} -->
 <plist version="1.0">
 <dict>
   <key>Label</key>
@@ -50,7 +46,7 @@ ${
   <key>ThrottleInterval</key>
   <integer>${THROTTLE_S}</integer>
   <key>ExitTimeOut</key>
-  <integer>${stopTimeoutS}</integer>
+  <integer>${stopTimeoutS(definition)}</integer>
   <key>Umask</key>
   <integer>${0o077}</integer>
   <key>StandardErrorPath</key>

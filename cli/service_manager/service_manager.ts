@@ -5,21 +5,9 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+import { type Definition, MARK } from "./definition.ts";
 import { LAUNCH_LABEL, launchAgent } from "./launch_agent.ts";
 import { SYSTEM_STATE_DIR, SYSTEM_USER, systemdUnit, UNIT } from "./systemd_unit.ts";
-
-/** What the service is started with. */
-export interface Definition {
-  /** Arguments that start this program, its absolute path first. */
-  program: readonly string[];
-  env: Readonly<Record<string, string>>;
-  /** Folders that it writes to. */
-  writable: readonly string[];
-  /** `agent.drainTimeoutS`. */
-  drainTimeoutS: number;
-  /** Where its log goes, unless the manager keeps it. */
-  logFile: string;
-}
 
 /** One of them. Each command is a list of arguments. */
 export interface ServiceManager {
@@ -41,6 +29,8 @@ export interface ServiceManager {
   variables?: string;
   /** The command that shows its log. */
   log: string;
+  /** Prints `no` where it ends when its user logs out. */
+  outlivesLogin?: readonly string[];
 }
 
 /** For whom the service runs. */
@@ -55,9 +45,6 @@ export interface ManagerInputs {
   /** The user's home folder. */
   userHome: string;
 }
-
-/** By this line a definition is known as ours. */
-export const MARK = "Written by: service install";
 
 /** The one of this machine. Throws `usage` where there is none, saying what to do instead. */
 export function serviceManager(inputs: ManagerInputs): ServiceManager {
@@ -75,13 +62,13 @@ export function serviceManager(inputs: ManagerInputs): ServiceManager {
   );
 }
 
-function systemd({ scope, env, userHome }: ManagerInputs): ServiceManager {
+function systemd({ scope, uid, env, userHome }: ManagerInputs): ServiceManager {
   const isUser = scope === "user";
   const systemctl = ["systemctl", ...isUser ? ["--user"] : []];
   const configHome = env("XDG_CONFIG_HOME") || `${userHome}/.config`;
   return {
     file: `${isUser ? `${configHome}/systemd/user` : "/etc/systemd/system"}/${UNIT}`,
-    define: (definition) => `# ${MARK}\n${systemdUnit({ scope, ...definition })}`,
+    define: (definition) => `# ${MARK}\n${systemdUnit(definition, scope)}`,
     probe: [...systemctl, "show", "--property=Version"],
     start: [
       [...systemctl, "daemon-reload"],
@@ -93,6 +80,9 @@ function systemd({ scope, env, userHome }: ManagerInputs): ServiceManager {
     forget: [[...systemctl, "daemon-reload"]],
     variables: isUser ? `${configHome}/environment.d/service.conf` : "/etc/default/service",
     log: `journalctl ${isUser ? "--user-unit" : "-u"} ${UNIT}`,
+    outlivesLogin: isUser
+      ? ["loginctl", "show-user", String(uid), "--property=Linger", "--value"]
+      : undefined,
   };
 }
 
@@ -101,8 +91,7 @@ function launchd({ uid, userHome }: ManagerInputs): ServiceManager {
   const file = `${userHome}/Library/LaunchAgents/${LAUNCH_LABEL}.plist`;
   return {
     file,
-    define: (definition) =>
-      launchAgent(definition).replace("<plist", `<!-- ${MARK} -->\n<plist`),
+    define: launchAgent,
     probe: ["launchctl", "print", domain],
     start: [["launchctl", "bootstrap", domain, file]],
     stop: [["launchctl", "bootout", `${domain}/${LAUNCH_LABEL}`]],

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { type Definition, stopTimeoutS } from "./definition.ts";
+
 /** Name of the unit. */
 export const UNIT = "service.service";
 
@@ -14,37 +16,27 @@ export const SYSTEM_USER = "service";
 /** Home folder of that user. */
 export const SYSTEM_STATE_DIR = `/var/lib/${SYSTEM_USER}`;
 
-/** What a unit is made of. */
-export interface UnitInputs {
-  scope: "user" | "system";
-  /** Arguments that start this program, its absolute path first. */
-  program: readonly string[];
-  env: Readonly<Record<string, string>>;
-  /** Folders that it writes to. A missing one is ignored. The system's unit has its state folder besides. */
-  writable: readonly string[];
-  /** How long running turns get when it stops (`agent.drainTimeoutS`). */
-  drainTimeoutS: number;
-}
-
-/** What the service takes to stop beside its turns, and some time to spare (docs/operations.md). */
-const STOP_S = 30;
-
 /** Options that would break the service, and why. */
 const LEFT_OUT: readonly (readonly [options: string, why: string])[] = [
   ["MemoryDenyWriteExecute", "V8 compiles while it runs"],
   ["RestrictNamespaces", "bubblewrap makes every kind of namespace"],
   ["ProtectHostname", "bubblewrap names the host of a sandbox"],
   ["ProtectKernelTunables, ProcSubset", "bubblewrap limits namespaces by a file below /proc/sys"],
-  ["ProtectProc, ProtectKernelLogs", "with parts of /proc covered, a kernel may refuse bubblewrap one"],
+  [
+    "ProtectProc, ProtectKernelLogs",
+    "with parts of /proc covered, a kernel may refuse bubblewrap one",
+  ],
   ["PrivateUsers", "hides which user of this machine connects (gates.trustedUids)"],
-  ["PrivateNetwork, IPAddressDeny", "models and channels may be anywhere; the gateway has its own table"],
+  [
+    "PrivateNetwork, IPAddressDeny",
+    "models and channels may be anywhere; the gateway has its own table",
+  ],
   ["NoExecPaths", "the program unpacks to its cache; commands run programs of the workspace"],
 ];
 
-/** The text of its file. */
-export function systemdUnit(
-  { scope, program, env, writable, drainTimeoutS }: UnitInputs,
-): string {
+/** The text of its file. The system's unit may write to its state folder besides. */
+export function systemdUnit(definition: Definition, scope: "user" | "system"): string {
+  const { program, env, writable } = definition;
   const isSystem = scope === "system";
   const system = (...lines: string[]) => isSystem ? lines : [];
   const lines = [
@@ -77,7 +69,7 @@ export function systemdUnit(
     "SuccessExitStatus=130",
     "# The launcher stops its processes, after agent.drainTimeoutS.",
     "KillMode=mixed",
-    `TimeoutStopSec=${drainTimeoutS + STOP_S}`,
+    `TimeoutStopSec=${stopTimeoutS(definition)}`,
     "# A command that takes too much memory ends alone.",
     "OOMPolicy=continue",
     "",
