@@ -218,6 +218,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/restore.ts"),
   },
   {
+    name: "upgrade",
+    group: "Operate",
+    summary: "Upgrade this program, or return to the previous version",
+    load: () => import("./commands/upgrade.ts"),
+  },
+  {
     name: "completions",
     aliases: ["completion"],
     group: "Reference",
