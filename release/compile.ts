@@ -11,13 +11,16 @@ import { fromFileUrl } from "@std/path";
 import { build } from "./build.ts";
 import { denoBinary } from "./deno_binary.ts";
 import { makeSelfExtracting } from "./self_extracting.ts";
+import { RELEASE_INFO_FILE, type ReleaseInfo } from "../cli/upgrade/release_info.ts";
+import { releaseInfo } from "./releases_url.ts";
+import { readSigningKey, RELEASE_KEY } from "./signing_key.ts";
 import { fileName, type Target, TARGETS } from "./targets.ts";
 
 /** Where the files come. */
 export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
 
 /** The platforms of these names, or all. Throws an Error that names one that isn't there. */
-function targetsOf(names: readonly string[]): readonly Target[] {
+export function targetsOf(names: readonly string[]): readonly Target[] {
   if (names.length === 0) return TARGETS;
   return names.map((name) => {
     const target = TARGETS.find((each) => each.name === name);
@@ -27,11 +30,13 @@ function targetsOf(names: readonly string[]): readonly Target[] {
   });
 }
 
-async function compile(targets: readonly Target[]): Promise<void> {
+/** Makes them. `info`: what the programs know of releases. */
+export async function compile(targets: readonly Target[], info: ReleaseInfo): Promise<void> {
   await Deno.mkdir(OUT_FOLDER, { recursive: true });
   const built = await Deno.makeTempDir({ prefix: "built-" });
   try {
     await build(built);
+    await Deno.writeTextFile(`${built}/${RELEASE_INFO_FILE}`, JSON.stringify(info) + "\n");
     for (const target of targets) {
       const path = `${OUT_FOLDER}/${fileName(target)}`;
       await makeSelfExtracting(path, { target, built, deno: await denoBinary(target) });
@@ -48,7 +53,8 @@ function tell(path: string): void {
 
 if (import.meta.main) {
   try {
-    await compile(targetsOf(Deno.args));
+    const key = readSigningKey(Deno.env.get(RELEASE_KEY));
+    await compile(targetsOf(Deno.args), releaseInfo(key));
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);
     Deno.exit(1);
