@@ -13,7 +13,7 @@
 
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { CHILD_MODULES } from "../lib/executor/child.ts";
+import { CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT, START_PAGE } from "../lib/base/layout.ts";
@@ -59,9 +59,9 @@ export async function build(folder: string): Promise<void> {
         .map((url) => url.slice(ROOT.href.length));
     // What runs in one process shares its modules, and their classes, with what that has loaded.
     const processes = [
-      ["cli/main.ts"],
-      ["lib/process/service/worker.ts", ...channelModules(true)],
-      ["lib/channel_worker/worker.ts", ...channelModules(false)],
+      [ENTRIES.launcher],
+      [ENTRIES.gateway, ...channelModules(true)],
+      [ENTRIES.channel, ...channelModules(false)],
     ];
     const bundleProcess = (paths: readonly string[]) =>
       bundle(paths, [
@@ -72,7 +72,7 @@ export async function build(folder: string): Promise<void> {
     await bundleProcess(processes[0]!);
     await Promise.all([
       ...processes.slice(1).map(bundleProcess),
-      ...[...CHILD_MODULES, SETTLE_MODULE.replace(/\.js$/, ".ts")].map((path) =>
+      ...[...Object.values(CHILD_ENTRIES), SETTLE_MODULE.replace(/\.js$/, ".ts")].map((path) =>
         bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
       ),
     ]);

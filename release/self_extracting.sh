@@ -45,8 +45,15 @@ refuse_foreign() {
     fail "Other users can write to $1. Run chmod go-w on it if its content is yours, or $elsewhere"
 }
 
-unpack() {
-  for program in find gzip mktemp rm tail tar uname wc; do
+exit_on_signals() {
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# In a process of its own, so that its mask and its traps end with it.
+unpack() (
+  for program in find gzip mkdir mktemp rm tail tar uname wc; do
     command -v "$program" >/dev/null || fail "$program is not installed. Unpacking the program needs it"
   done
   system=$(uname -sm)
@@ -61,9 +68,7 @@ unpack() {
   unpacked=$(mktemp -d "$base/.unpacking-XXXXXX" 2>/dev/null) ||
     fail "Can't write to $base. Make it writable, free some space there, or $elsewhere"
   trap 'rm -rf "$unpacked"' EXIT
-  trap 'exit 129' HUP
-  trap 'exit 130' INT
-  trap 'exit 143' TERM
+  exit_on_signals
   said=$(export LC_ALL=C; { tail -c "+$offset" "$0" | gzip -dc | tar -xf - -C "$unpacked"; } 2>&1) || case $said in
     *'No space'* | *uota*) fail "Not enough space in $base. Free @NEEDED@ MB there, or $elsewhere" ;;
     *)
@@ -79,13 +84,15 @@ unpack() {
     127) fail "This system can't run the program, which needs the GNU C library (glibc)" ;;
     *) exit 1 ;;
   esac
-  rm -rf "$unpacked"
-  trap - EXIT HUP INT TERM
-}
+)
 
 # Where Deno keeps what it derives from the sources.
 export DENO_DIR="${DENO_DIR:-$base/deno}"
-is_ready || unpack
+if ! is_ready; then
+  exit_on_signals
+  unpack || exit
+  trap - HUP INT TERM
+fi
 @SAY_TYPED_AS@
 case $0 in /*) SERVICE_EXECUTABLE=$0 ;; *) SERVICE_EXECUTABLE=$PWD/$0 ;; esac
 export SERVICE_EXECUTABLE

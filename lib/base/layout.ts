@@ -12,8 +12,11 @@ const TO_ROOT = "../../";
 /** Whether this is the built form. */
 export const IS_BUILT: boolean = !import.meta.url.endsWith(".ts");
 
-/** Whether no package has to be found: the built form and the binary hold them. */
-export const HOLDS_PACKAGES: boolean = IS_BUILT || Deno.build.standalone;
+/**
+ * Whether a process can't be given its permissions by flags: the compiled binary has them baked in. Such a
+ * process starts with all that the launcher may, and gives itself what is its own (`lib/executor/child.ts`).
+ */
+export const NARROWS_ITSELF: boolean = Deno.build.standalone;
 
 /** Folder of the program, with a slash at its end. */
 export const ROOT: URL = new URL(TO_ROOT, import.meta.url);

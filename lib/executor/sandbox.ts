@@ -155,6 +155,7 @@ export async function findProgram(name: string): Promise<string | undefined> {
 export const EXECUTOR_SOURCES = [
   "lib/executor",
   "lib/rpc",
+  "lib/base/entries.ts",
   "lib/base/layout.ts",
   "lib/base/protected_names.ts",
 ];

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { CHILD_TOOLS } from "../executor/child.ts";
+import { TOOL_ENTRIES } from "../base/entries.ts";
 import { describeTool, findTool, TOOLS } from "./mod.ts";
 import { defineTool } from "../contract/tool.ts";
 
@@ -8,7 +8,7 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
   const names = TOOLS.map(({ name }) => name);
   assertEquals(new Set(names).size, names.length);
   const children: string[] = [];
-  for (const name of CHILD_TOOLS) {
+  for (const name of Object.keys(TOOL_ENTRIES)) {
     const { run } = await import(new URL(`child/${name}.ts`, import.meta.url).href);
     assertEquals(typeof run, "function");
     children.push(name);

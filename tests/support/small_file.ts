@@ -11,7 +11,18 @@ import { makeSelfExtracting } from "../../release/self_extracting.ts";
 import { TARGETS } from "../../release/targets.ts";
 
 /** Programs that the script of such a file starts. */
-export const FILE_PROGRAMS = ["sh", "tar"] as const;
+export const FILE_PROGRAMS = [
+  "sh",
+  "find",
+  "gzip",
+  "mkdir",
+  "mktemp",
+  "rm",
+  "tail",
+  "tar",
+  "uname",
+  "wc",
+] as const;
 
 /** The platform of this machine; undefined where no file is made for it. */
 export function ownTarget() {
