@@ -25,7 +25,10 @@ async function run(command: string, ...args: string[]) {
 }
 
 Deno.test({
-  ...needs("the package holds the program, its unit and nothing that dpkg calls configuration", "dpkg-deb"),
+  ...needs(
+    "the package holds the program, its unit and nothing that dpkg calls configuration",
+    "dpkg-deb",
+  ),
   async fn() {
     await using made = await makePackage();
     const dpkgDeb = programPath("dpkg-deb");
@@ -66,10 +69,21 @@ async function inCopy(dir: string, script: string) {
     mount -t tmpfs tmpfs "$1/changes" && mkdir "$1/changes/up" "$1/changes/work"
     mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changes/up,workdir=$1/changes/work" "$1/root"
     mount -t tmpfs tmpfs "$1/root/run" && mount -t tmpfs tmpfs "$1/root/tmp"
-    mount -t proc proc "$1/root/proc" && mount --bind /dev/null "$1/root/dev/null"
+    mount -t proc proc "$1/root/proc"; : > "$1/root/dev/null"; mount --bind /dev/null "$1/root/dev/null"
     cp "$1/${NAME}" "$1/root/run/"
     exec chroot "$1/root" sh -ec "$2"`;
-  const args = ["--mount", "--fork", "--pid", "--kill-child", "sh", "-ec", enter, "sh", dir, script];
+  const args = [
+    "--mount",
+    "--fork",
+    "--pid",
+    "--kill-child",
+    "sh",
+    "-ec",
+    enter,
+    "sh",
+    dir,
+    script,
+  ];
   const ended = await run(programPath("unshare"), ...args);
   await Deno.remove(root);
   return ended;
@@ -106,7 +120,10 @@ Deno.test({
     // Only a first installation says what to do.
     assertEquals(text.match(/^service is installed\./gm)?.length, 2, text);
     assertStringIncludes(text, "removed\n");
-    assertStringIncludes(text, "Kept /var/lib/service, with all conversations, keys and settings\n");
+    assertStringIncludes(
+      text,
+      "Kept /var/lib/service, with all conversations, keys and settings\n",
+    );
     assertStringIncludes(text, "\nkept\n");
   },
 });
