@@ -12,6 +12,7 @@ import type { Output } from "../output.ts";
 import { VERSION } from "../version.ts";
 import { databaseVersion } from "./database_version.ts";
 import { backupFolder, type Instance, instancesOf } from "./instances.ts";
+import { removeUnpacked } from "./remove_unpacked.ts";
 import type { ReleaseSource } from "./release_source.ts";
 import type { ProgramFacts } from "./try_program.ts";
 import { goBackToPrevious, installRelease, type Release } from "./upgrade.ts";
@@ -45,6 +46,7 @@ export async function runUpgrade(
   for (const file of backups) out.note(`Backed up to ${file}`);
   out.note(`Upgraded ${program} to ${version}. To return: service upgrade --back`);
   const restarted = await restartAll(program, instances, out);
+  await removeUnpacked(program);
   if (globals.json) out.json({ from: VERSION, to: version, upgraded: true, backups, restarted });
   return EXIT.done;
 }
@@ -126,6 +128,9 @@ async function restartAll(
     if (success) out.note(`Restarted the service in ${paths.home}`);
     else out.note(`The service in ${paths.home} wasn't restarted, and runs the version before`);
     all &&= success;
+  }
+  if (Deno.uid() === 0) {
+    out.note("Services of other users run the version before until they restart");
   }
   return all;
 }

@@ -65,6 +65,8 @@ export const PROGRAMS = {
     package: "bsdutils",
     prints: { args: ["--version"], text: "util-linux" },
   },
+  sed: { command: "sed", package: "sed" },
+  setsid: { command: "setsid", package: "util-linux" },
   sh: { command: "sh", package: "dash" },
   sleep: { command: "sleep", package: "coreutils" },
   sort: { command: "sort", package: "coreutils" },
