@@ -3,14 +3,15 @@
  * Makes a release in `release/out`: the programs, the install script, packages, the bill of materials,
  * checksums and their signature.
  *
- *     deno task release [linux-x64 …]
+ *     deno task release [linux-x64 …] [--publish URL]
  *
  * Signs with the key in `SERVICE_RELEASE_KEY`; without one the release isn't signed, and its programs
- * take no upgrades from URLs.
+ * take no upgrades from URLs. `--publish` fails where anything of a release for everybody is missing.
  *
  * @module
  */
 
+import { parseArgs } from "@std/cli/parse-args";
 import { CHANGELOG } from "../cli/upgrade/changes.ts";
 import { CHECKSUMS } from "../cli/upgrade/checksums.ts";
 import { ROOT } from "../lib/base/layout.ts";
@@ -20,9 +21,9 @@ import { compile, OUT_FOLDER, targetsOf } from "./compile.ts";
 import { debName, makeDeb } from "./deb.ts";
 import { FORMULA, formula } from "./formula.ts";
 import { INSTALL_SCRIPT, installScript } from "./install_script.ts";
-import { isReleasesUrlSet, releaseInfo, VERSION_URL } from "./releases_url.ts";
+import { isReleasesUrlSet, releaseInfo, RELEASES_URL, VERSION_URL } from "./releases_url.ts";
 import { SBOM, sbom } from "./sbom.ts";
-import { readSigningKey, RELEASE_KEY } from "./signing_key.ts";
+import { readSigningKey, RELEASE_KEY, type SigningKey } from "./signing_key.ts";
 import { fileName, type Target } from "./targets.ts";
 
 /** Whether dpkg-deb is on this machine. */
@@ -41,26 +42,29 @@ async function commitTime(): Promise<Date> {
   return new Date(Number(new TextDecoder().decode(stdout)) * 1_000);
 }
 
-async function release(targets: readonly Target[]): Promise<void> {
+/** Throws an Error for what a release for everybody lacks. `url`: where it will be. */
+function checkPublic(url: string, key: SigningKey | undefined): void {
+  if (RELEASES_URL !== url) {
+    throw new Error(
+      `RELEASES_URL in release/releases_url.ts is ${RELEASES_URL}: expected ${url}. ` +
+        "Set it and run deno task generate",
+    );
+  }
+  if (key === undefined) throw new Error(`${RELEASE_KEY} isn't set: a release has to be signed`);
+}
+
+async function release(
+  targets: readonly Target[],
+  { publish }: { publish: string | undefined },
+): Promise<void> {
   const key = readSigningKey(Deno.env.get(RELEASE_KEY));
+  if (publish !== undefined) checkPublic(publish, key);
   const time = await commitTime();
   // What an earlier version left would be in the list.
   await Deno.remove(OUT_FOLDER, { recursive: true }).catch(() => {});
   await compile(targets, releaseInfo(key));
   const put = (name: string, text: string) => Deno.writeTextFile(`${OUT_FOLDER}/${name}`, text);
-  const debs = targets.flatMap((target) => debName(target.name) ?? []);
-  if (debs.length > 0 && await hasDpkgDeb()) {
-    for (const target of targets) {
-      const name = debName(target.name);
-      if (name === undefined) continue;
-      await makeDeb({
-        target: target.name,
-        program: `${OUT_FOLDER}/${fileName(target)}`,
-        path: `${OUT_FOLDER}/${name}`,
-        mtime: time.getTime() / 1_000,
-      });
-    }
-  } else if (debs.length > 0) console.error("No Debian packages: dpkg-deb isn't installed");
+  await makeDebs(targets, { time, isPublic: publish !== undefined });
   await put(SBOM, await sbom({ denoDir: findOwnDenoDir((name) => Deno.env.get(name))!, time }));
   await put(FORMULA, formula(await checksumsOf(OUT_FOLDER), VERSION_URL));
   await put(INSTALL_SCRIPT, await installScript(key));
@@ -73,9 +77,32 @@ async function release(targets: readonly Target[]): Promise<void> {
   if (!isReleasesUrlSet()) console.error("RELEASES_URL in release/releases_url.ts isn't set");
 }
 
+async function makeDebs(
+  targets: readonly Target[],
+  { time, isPublic }: { time: Date; isPublic: boolean },
+): Promise<void> {
+  if (!await hasDpkgDeb()) {
+    const problem = "dpkg-deb isn't installed, and makes the Debian packages";
+    if (isPublic) throw new Error(problem);
+    console.error(`No Debian packages: ${problem}`);
+    return;
+  }
+  for (const target of targets) {
+    const name = debName(target.name);
+    if (name === undefined) continue;
+    await makeDeb({
+      target: target.name,
+      program: `${OUT_FOLDER}/${fileName(target)}`,
+      path: `${OUT_FOLDER}/${name}`,
+      mtime: time.getTime() / 1_000,
+    });
+  }
+}
+
 if (import.meta.main) {
   try {
-    await release(targetsOf(Deno.args));
+    const { _: names, publish } = parseArgs(Deno.args, { string: ["publish"] });
+    await release(targetsOf(names.map(String)), { publish: publish as string | undefined });
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);
     Deno.exit(1);

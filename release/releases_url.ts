@@ -27,6 +27,12 @@ export const LATEST_URL = defaultSource(RELEASES_URL, VERSION);
 /** URL of this version's release. */
 export const VERSION_URL = `${RELEASES_URL}/download/v${VERSION}`;
 
+/** The container image that the workflow publishes, for releases on GitHub. */
+export function imageName(url = RELEASES_URL): string {
+  const [, repository] = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/releases$/.exec(url) ?? [];
+  return `ghcr.io/${repository?.toLowerCase() ?? "OWNER/REPOSITORY"}`;
+}
+
 /** What programs of this version know of releases. */
 export function releaseInfo(key: SigningKey | undefined): ReleaseInfo {
   return {

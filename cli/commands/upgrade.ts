@@ -22,7 +22,7 @@ const command: Command = {
     "service upgrade --back",
   ],
   options: [
-    { name: "from", value: "URL|FILE", summary: "A release elsewhere, or a released file" },
+    { name: "from", value: "SOURCE", summary: "URL or folder of a release, or a released file" },
     { name: "dry-run", summary: "Show what would change, and change nothing" },
     { name: "back", summary: "Return to the previous version" },
   ],
