@@ -65,6 +65,17 @@ Deno.test({
     assertStringIncludes(text, `\nReadWritePaths=-${home.dir}/home\n`);
     assert(!text.includes("sk-in-the-shell"));
 
+    const loginCheck = async () => {
+      const { stdout } = await run(["doctor", "--offline", "--json"]);
+      return JSON.parse(stdout).checks.find(({ name }: { name: string }) => name === "login")
+        .status;
+    };
+    assertEquals(await loginCheck(), "ok");
+    await Deno.mkdir(`${home.dir}/later`);
+    const allowed = await run(["projects", "allow", `${home.dir}/later`]);
+    assertStringIncludes(allowed.stderr, "can't write there yet. Let it with: service install");
+    assertEquals(await loginCheck(), "warn");
+
     // Nothing tells here that the manager runs it, so it is somebody else's.
     const again = await run(["install"]);
     assertEquals(again.code, 1);
