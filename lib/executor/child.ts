@@ -65,7 +65,7 @@ function workerPermissions(
     // The modules that it loads later are in the program itself.
     read: NARROWS_ITSELF ? [...read, decodeURIComponent(ROOT.pathname)] : [...read],
     write: [...write],
-    net: everyAddress ? openRanges(denyNet) : [...net],
+    net: everyAddress ? [...net, ...openRanges(denyNet)] : [...net],
     env: env === undefined ? false : [...env],
     run: run === undefined ? false : [...run],
     sys: sys === undefined ? false : [...sys] as (keyof Deno.SysPermissionDescriptor)[],
