@@ -59,5 +59,6 @@ async function holderOf(lockFile: string): Promise<string | undefined> {
     await file.unlock();
     return undefined;
   }
-  return /^\d+/.exec(await Deno.readTextFile(lockFile))?.[0] ?? "?";
+  const { lockHolder } = await import("../../lib/authority/home_lock.ts");
+  return String(await lockHolder(lockFile) ?? "?");
 }

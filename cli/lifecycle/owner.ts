@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lockHolder } from "../../lib/authority/home_lock.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -89,8 +90,7 @@ async function readLock(
       await file.unlock();
       return { isHeld: false };
     }
-    const pid = Number.parseInt(await Deno.readTextFile(lockFile), 10);
-    return { isHeld: true, pid: Number.isInteger(pid) ? pid : undefined };
+    return { isHeld: true, pid: await lockHolder(lockFile) };
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) return { isHeld: false };
     throw new ServiceError(

@@ -20,16 +20,23 @@ export async function acquireHome(
   await Deno.mkdir(runDir, { recursive: true, mode: 0o700 });
   const file = await Deno.open(lockFile, { read: true, write: true, create: true, mode: 0o600 });
   if (!await file.tryLock(true)) {
-    const pid = Number.parseInt(await Deno.readTextFile(lockFile), 10);
     file.close();
-    return { heldBy: Number.isInteger(pid) ? pid : undefined };
+    return { heldBy: await lockHolder(lockFile) };
   }
   await file.truncate();
   await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
   return {
     release() {
-      file.unlockSync();
+      // A child may have inherited the file, which keeps the lock beyond the close. None does on Windows.
+      if (Deno.build.os !== "windows") file.unlockSync();
       file.close();
     },
   };
+}
+
+/** The process that wrote itself into a lock. Undefined where none did; Windows lets nobody read a held one. */
+export async function lockHolder(lockFile: string): Promise<number | undefined> {
+  const text = await Deno.readTextFile(lockFile).catch(() => "");
+  const pid = Number.parseInt(text, 10);
+  return Number.isInteger(pid) ? pid : undefined;
 }
