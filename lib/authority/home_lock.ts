@@ -26,12 +26,16 @@ export async function acquireHome(
   await file.truncate();
   await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
   return {
-    release() {
-      // A child may have inherited the file, which keeps the lock beyond the close. None does on Windows.
-      if (Deno.build.os !== "windows") file.unlockSync();
-      file.close();
-    },
+    release: () => unlock(file),
   };
+}
+
+/** Gives a lock back, and closes its file. */
+export function unlock(file: Deno.FsFile): void {
+  // A child that is just being started has the file too, and would keep the lock beyond the close. Windows
+  // gives it back with the close.
+  if (Deno.build.os !== "windows") file.unlockSync();
+  file.close();
 }
 
 /** The process that wrote itself into a lock. Undefined where none did; Windows lets nobody read a held one. */

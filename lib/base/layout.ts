@@ -39,10 +39,10 @@ export function sourcePaths(paths: readonly string[], { shares = false } = {}): 
   return there.map((path) => pathOf(new URL(path, ROOT)));
 }
 
-/** The path of a `file:` URL; on Windows without the slash before its drive. */
+/** The path of a `file:` URL; on Windows as `C:\folder\file`. */
 export function pathOf({ pathname }: URL, os = Deno.build.os): string {
   const path = decodeURIComponent(pathname);
-  return os === "windows" ? path.replace(/^\/(?=[A-Za-z]:)/, "") : path;
+  return os === "windows" ? path.replace(/^\//, "").replaceAll("/", "\\") : path;
 }
 
 /** A folder that no process starts in: the built form has it in what imports it. */
