@@ -12,7 +12,7 @@ import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
 import { MAIN_JOB } from "../lib/packages/wanted_packages.ts";
 import { typedAs } from "./installation/typed_as.ts";
-import { ROOT } from "../lib/base/layout.ts";
+import { pathOf, ROOT } from "../lib/base/layout.ts";
 import { progressLine } from "../lib/packages/progress_line.ts";
 
 /** Exit codes of a fetch that is ended from outside, as shells count them. */
@@ -55,7 +55,7 @@ async function fetchMainJob(): Promise<void> {
 function sayTypedAs(): void {
   if (Deno.env.get("SERVICE_COMMAND") !== undefined) return;
   const command = typedAs({
-    root: decodeURIComponent(ROOT.pathname).replace(/\/$/, ""),
+    root: pathOf(ROOT).replace(/\/$/, ""),
     cwd: Deno.cwd(),
     env: (name) => Deno.env.get(name),
     read(path) {

@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
- * Makes the files that users download, in `release/out`:
+ * Makes the files that users download, in `release/out`, in both forms:
  *
  *     deno task compile [linux-x64 …]
  *
@@ -9,12 +9,13 @@
 
 import { fromFileUrl } from "@std/path";
 import { build } from "./build.ts";
+import { makeCompiled } from "./compiled.ts";
 import { denoBinary } from "./deno_binary.ts";
 import { makeSelfExtracting } from "./self_extracting.ts";
 import { RELEASE_INFO_FILE, type ReleaseInfo } from "../cli/upgrade/release_info.ts";
 import { releaseInfo } from "./releases_url.ts";
 import { readSigningKey, RELEASE_KEY } from "./signing_key.ts";
-import { fileName, type Target, TARGETS } from "./targets.ts";
+import { compiledFileName, selfExtractingFileName, type Target, TARGETS } from "./targets.ts";
 
 /** Where the files come. */
 export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
@@ -38,9 +39,13 @@ export async function compile(targets: readonly Target[], info: ReleaseInfo): Pr
     await build(built);
     await Deno.writeTextFile(`${built}/${RELEASE_INFO_FILE}`, JSON.stringify(info) + "\n");
     for (const target of targets) {
-      const path = `${OUT_FOLDER}/${fileName(target)}`;
+      const path = `${OUT_FOLDER}/${selfExtractingFileName(target)}`;
       await makeSelfExtracting(path, { target, built, deno: await denoBinary(target) });
       tell(path);
+      const compiled = `${OUT_FOLDER}/${compiledFileName(target)}`;
+      const problem = await makeCompiled(compiled, { target, built });
+      if (problem === undefined) tell(compiled);
+      else console.warn(`${compiledFileName(target)} was not made: ${problem}`);
     }
   } finally {
     await Deno.remove(built, { recursive: true });

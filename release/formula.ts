@@ -5,7 +5,7 @@
  */
 
 import { VERSION } from "../cli/version.ts";
-import { fileName, TARGETS } from "./targets.ts";
+import { selfExtractingFileName, TARGETS } from "./targets.ts";
 
 /** The file. */
 export const FORMULA = "service.rb";
@@ -40,7 +40,7 @@ end
   function platforms(system: string, ...cpus: ("arm" | "intel")[]): string {
     const each = cpus.map((cpu) => {
       const name = `${system}-${cpu === "arm" ? "arm64" : "x64"}`;
-      const file = fileName(TARGETS.find((target) => target.name === name)!);
+      const file = selfExtractingFileName(TARGETS.find((target) => target.name === name)!);
       const sha256 = sums.get(file);
       if (sha256 === undefined) return "";
       return `    on_${cpu} do\n      url "${url}/${file}"\n      sha256 "${sha256}"\n    end\n`;

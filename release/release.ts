@@ -24,7 +24,7 @@ import { INSTALL_SCRIPT, installScript } from "./install_script.ts";
 import { isReleasesUrlSet, releaseInfo, RELEASES_URL, VERSION_URL } from "./releases_url.ts";
 import { SBOM, sbom } from "./sbom.ts";
 import { readSigningKey, RELEASE_KEY, type SigningKey } from "./signing_key.ts";
-import { fileName, type Target } from "./targets.ts";
+import { selfExtractingFileName, type Target } from "./targets.ts";
 
 /** Whether dpkg-deb is on this machine. */
 async function hasDpkgDeb(): Promise<boolean> {
@@ -92,7 +92,7 @@ async function makeDebs(
     if (name === undefined) continue;
     await makeDeb({
       target: target.name,
-      program: `${OUT_FOLDER}/${fileName(target)}`,
+      program: `${OUT_FOLDER}/${selfExtractingFileName(target)}`,
       path: `${OUT_FOLDER}/${name}`,
       mtime: time.getTime() / 1_000,
     });

@@ -61,7 +61,12 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Name of a file to download, without its ending. */
-export function fileName({ name }: Target): string {
-  return `service-${VERSION}-${name}`;
+/** Name of the self-extracting file. On Windows it is the less recommended one, and has a name of its own. */
+export function selfExtractingFileName({ name }: Target): string {
+  return `service-${VERSION}-${name}${name === "windows-x64" ? ".cmd" : ""}`;
+}
+
+/** Name of the compiled binary. */
+export function compiledFileName({ name }: Target): string {
+  return `service-${VERSION}-${name}${name === "windows-x64" ? ".exe" : "-compiled"}`;
 }

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { generateKeyPairSync } from "node:crypto";
-import { parseFileName, verifySignature } from "../cli/upgrade/checksums.ts";
+import { programFileName, verifySignature } from "../cli/upgrade/checksums.ts";
 import { newKey } from "../cli/upgrade/testing/release_folder.ts";
 import { defaultSource } from "../cli/upgrade/release_source.ts";
 import { VERSION } from "../cli/version.ts";
@@ -12,7 +12,12 @@ import { PAGES, withReleasesUrl } from "../release/generate_docs.ts";
 import { imageName, isReleasesUrlSet, RELEASES_URL } from "../release/releases_url.ts";
 import { sbom } from "../release/sbom.ts";
 import { readSigningKey } from "../release/signing_key.ts";
-import { DENO_VERSION, fileName, TARGETS } from "../release/targets.ts";
+import {
+  compiledFileName,
+  DENO_VERSION,
+  selfExtractingFileName,
+  TARGETS,
+} from "../release/targets.ts";
 import { parseYaml } from "./support/parse_yaml.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -79,17 +84,28 @@ Deno.test("each channel has its newest release", () => {
 });
 
 Deno.test("service upgrade knows the names of all files that are made", () => {
+  const systems = { linux: "linux", macos: "darwin", windows: "windows" } as const;
   for (const target of TARGETS) {
-    assertEquals(parseFileName(fileName(target)), { version: VERSION, platform: target.name });
+    const [system, cpu] = target.name.split("-") as [keyof typeof systems, string];
+    const platform = {
+      os: systems[system],
+      arch: cpu === "x64" ? "x86_64" : "aarch64",
+      isCompiled: false,
+    } as const;
+    assertEquals(selfExtractingFileName(target), programFileName(VERSION, platform));
+    const compiled = { ...platform, isCompiled: true };
+    assertEquals(compiledFileName(target), programFileName(VERSION, compiled));
   }
 });
 
 Deno.test("the formula has each file with its checksum", () => {
-  const sums = new Map(TARGETS.map((target, at) => [fileName(target), String(at).repeat(64)]));
+  const sums = new Map(
+    TARGETS.map((target, at) => [selfExtractingFileName(target), String(at).repeat(64)]),
+  );
   const text = formula(sums, "https://github.com/a/b/releases/download/v1");
   assertMatch(text, /^ {2}homepage "https:\/\/github\.com\/a\/b"$/m);
   for (const { name } of TARGETS.filter(({ name }) => !name.startsWith("windows"))) {
-    const file = fileName(TARGETS.find((each) => each.name === name)!);
+    const file = selfExtractingFileName(TARGETS.find((each) => each.name === name)!);
     const [, cpu, sum] = new RegExp(
       `on_(arm|intel) do\n {6}url "https://github.com/a/b/releases/download/v1/${file}"\n {6}sha256 "(\\d+)"`,
     ).exec(text)!;

@@ -54,9 +54,13 @@ const command: Command = {
 
 /** The file of a release. Throws `usage` for other installations, saying how they are upgraded. */
 function programToReplace(installation: Installation): string {
-  if (installation.kind === "release") return installation.file;
+  if (installation.kind === "release" && !installation.file.endsWith(".cmd")) {
+    return installation.file;
+  }
   const how = {
     source: ["runs from source", "git pull"],
+    // Windows reads on in a script that runs, and the new one is another.
+    release: ["is a script", "a newer file in its place"],
     built: ["was built from source", "git pull && deno task build"],
     package: ["came as a package", "your package manager, or pull the newer image of a container"],
   }[installation.kind];

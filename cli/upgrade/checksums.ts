@@ -31,10 +31,17 @@ export interface ProgramFile {
   sha256: string;
 }
 
-/** As names of files have it, such as `linux-x64`. */
-export function platformName({ os, arch, isCompiled }: Platform): string {
+/** Name of the program of a version, as `release/targets.ts` has it. */
+export function programFileName(version: string, { os, arch, isCompiled }: Platform): string {
   const system = os === "darwin" ? "macos" : os;
-  return `${system}-${arch === "x86_64" ? "x64" : "arm64"}${isCompiled ? "-compiled" : ""}`;
+  const ending = os === "windows" ? isCompiled ? ".exe" : ".cmd" : isCompiled ? "-compiled" : "";
+  return `service-${version}-${system}-${arch === "x86_64" ? "x64" : "arm64"}${ending}`;
+}
+
+/** The version in the name of a platform's program; undefined for another name. */
+export function versionOf(name: string, platform: Platform): string | undefined {
+  const [, version] = /^service-(\d+\.\d+\.\d+(?:-(?:rc|beta|alpha)\.\d+)?)-/.exec(name) ?? [];
+  return version !== undefined && name === programFileName(version, platform) ? version : undefined;
 }
 
 /** Checksums by the names of files. Throws `invalid_request` for a text that is no such list. */
@@ -47,22 +54,14 @@ export function parseChecksums(text: string): Map<string, string> {
   throw new ServiceError("invalid_request", `${CHECKSUMS} isn't a list of checksums`);
 }
 
-/** The version in the name of a program's file, and for what platform it is; undefined for other names. */
-export function parseFileName(name: string): { version: string; platform: string } | undefined {
-  const [, version, platform] =
-    /^service-(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+?)?)-((?:linux|macos|windows)-(?:x64|arm64)(?:-compiled)?)(?:\.exe|\.cmd)?$/
-      .exec(name) ?? [];
-  return version === undefined ? undefined : { version, platform: platform! };
-}
-
 /** The program for a platform. Throws `not_found`, naming the platform. */
 export function findProgramFile(sums: ReadonlyMap<string, string>, wanted: Platform): ProgramFile {
-  const platform = platformName(wanted);
   for (const [name, sha256] of sums) {
-    const parsed = parseFileName(name);
-    if (parsed?.platform === platform) return { name, sha256, version: parsed.version };
+    const version = versionOf(name, wanted);
+    if (version !== undefined) return { name, sha256, version };
   }
-  throw new ServiceError("not_found", `That release has no file for ${platform}`);
+  const expected = programFileName("VERSION", wanted);
+  throw new ServiceError("not_found", `That release has no file for this machine: ${expected}`);
 }
 
 /** Throws `invalid_request` where the list isn't signed with the key. */

@@ -1,20 +1,30 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { needs, programPath } from "../../tests/support/needs.ts";
-import { parseChecksums, parseFileName, verifySignature } from "./checksums.ts";
+import { parseChecksums, verifySignature, versionOf } from "./checksums.ts";
 import { newKey, writeRelease } from "./testing/release_folder.ts";
 
-Deno.test("parseFileName() tells versions and platforms apart", () => {
-  const parsed = (name: string) => {
-    const found = parseFileName(name);
-    return found && `${found.version} ${found.platform}`;
-  };
-  assertEquals(parsed("service-0.2.0-linux-x64"), "0.2.0 linux-x64");
-  assertEquals(parsed("service-0.2.0-rc.1-macos-arm64"), "0.2.0-rc.1 macos-arm64");
-  assertEquals(parsed("service-0.2.0-windows-x64.exe"), "0.2.0 windows-x64");
-  assertEquals(parsed("service-0.2.0-linux-x64-compiled"), "0.2.0 linux-x64-compiled");
-  assertEquals(parsed("service-0.2.0-linux-x64.sig"), undefined);
-  assertEquals(parsed("service_0.2.0_amd64.deb"), undefined);
-  assertEquals(parsed("service-0.2-linux-x64"), undefined);
+Deno.test("versionOf() knows the names of one platform", () => {
+  const linux = { os: "linux", arch: "x86_64", isCompiled: false } as const;
+  assertEquals(versionOf("service-0.2.0-linux-x64", linux), "0.2.0");
+  assertEquals(versionOf("service-0.2.0-rc.1-linux-x64", linux), "0.2.0-rc.1");
+  const others = [
+    "service-0.2.0-linux-arm64",
+    "service-0.2.0-linux-x64-compiled",
+    "service-0.2-linux-x64",
+  ];
+  for (const name of [...others, "service_0.2.0_amd64.deb", "service-0.2.0-linux-x64.sig"]) {
+    assertEquals(versionOf(name, linux), undefined, name);
+  }
+  assertEquals(
+    versionOf("service-0.2.0-linux-x64-compiled", { ...linux, isCompiled: true }),
+    "0.2.0",
+  );
+  const windows = { ...linux, os: "windows" } as const;
+  assertEquals(versionOf("service-0.2.0-windows-x64.cmd", windows), "0.2.0");
+  assertEquals(
+    versionOf("service-0.2.0-windows-x64.exe", { ...windows, isCompiled: true }),
+    "0.2.0",
+  );
 });
 
 Deno.test("parseChecksums() takes lists as sha256sum writes them, and nothing else", () => {

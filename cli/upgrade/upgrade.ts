@@ -13,12 +13,12 @@ import {
   CHECKSUMS,
   findProgramFile,
   parseChecksums,
-  parseFileName,
   type Platform,
-  platformName,
   type ProgramFile,
+  programFileName,
   SIGNATURE,
   verifySignature,
+  versionOf,
 } from "./checksums.ts";
 import { download } from "./download.ts";
 import { goBack, programFiles, takeOver, withNext } from "./program_files.ts";
@@ -83,13 +83,11 @@ function chosenFile(
   if (sha256 === undefined) {
     throw new ServiceError("not_found", `${CHECKSUMS} in ${place} doesn't list ${fileName}`);
   }
-  const parsed = parseFileName(fileName);
-  if (parsed?.platform === platformName(platform)) {
-    return { name: fileName, sha256, version: parsed.version };
-  }
+  const version = versionOf(fileName, platform);
+  if (version !== undefined) return { name: fileName, sha256, version };
   throw new ServiceError(
     "usage",
-    `${fileName} isn't for this machine: expected service-VERSION-${platformName(platform)}`,
+    `${fileName} isn't for this machine: expected ${programFileName("VERSION", platform)}`,
     { param: "from" },
   );
 }

@@ -36,7 +36,13 @@ export function sourcePaths(paths: readonly string[], { shares = false } = {}): 
   const there = IS_BUILT
     ? whole.filter((path) => !path.endsWith(".ts") && !isBundled(path))
     : whole;
-  return there.map((path) => decodeURIComponent(new URL(path, ROOT).pathname));
+  return there.map((path) => pathOf(new URL(path, ROOT)));
+}
+
+/** The path of a `file:` URL; on Windows as `C:\folder\file`. */
+export function pathOf({ pathname }: URL, os = Deno.build.os): string {
+  const path = decodeURIComponent(pathname);
+  return os === "windows" ? path.replace(/^\//, "").replaceAll("/", "\\") : path;
 }
 
 /** A folder that no process starts in: the built form has it in what imports it. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { expandHome, MAX_SOCKET_BYTES, normalize, resolvePaths } from "./paths.ts";
+import { expandHome, MAX_SOCKET_BYTES, normalize, normalize, resolvePaths } from "./paths.ts";
 
 function resolve(variables: Record<string, string> = {}, configFlag?: string) {
   return resolvePaths({
@@ -93,4 +93,9 @@ Deno.test("expandHome() replaces a leading tilde only", () => {
 Deno.test("normalize() never climbs above the root", () => {
   assertEquals(normalize("/../../a/./b//../c/"), "/a/c");
   assertEquals(normalize("/"), "/");
+});
+
+Deno.test("normalize() takes both separators on Windows, and a backslash as a letter elsewhere", () => {
+  assertEquals(normalize("C:\\Users\\a\\..\\b/c\\", "windows"), "C:/Users/b/c");
+  assertEquals(normalize("/a\\b/../c", "linux"), "/c");
 });

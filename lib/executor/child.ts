@@ -11,7 +11,7 @@
  */
 
 import { ENTRIES, type EntryName, entryUrl } from "../base/entries.ts";
-import { NARROWS_ITSELF, ROOT } from "../base/layout.ts";
+import { NARROWS_ITSELF, pathOf, ROOT } from "../base/layout.ts";
 import { ENDED, OWN_PROCESS, readInput, READY, writeOutput } from "../rpc/child_transport.ts";
 import type { ChildPermissions } from "./command.ts";
 import { openRanges } from "./open_ranges.ts";
@@ -63,9 +63,9 @@ function workerPermissions(
 ): Deno.PermissionOptionsObject {
   return {
     // The modules that it loads later are in the program itself.
-    read: NARROWS_ITSELF ? [...read, decodeURIComponent(ROOT.pathname)] : [...read],
+    read: NARROWS_ITSELF ? [...read, pathOf(ROOT)] : [...read],
     write: [...write],
-    net: everyAddress ? openRanges(denyNet) : [...net],
+    net: everyAddress ? [...net, ...openRanges(denyNet)] : [...net],
     env: env === undefined ? false : [...env],
     run: run === undefined ? false : [...run],
     sys: sys === undefined ? false : [...sys] as (keyof Deno.SysPermissionDescriptor)[],

@@ -22,7 +22,7 @@ export interface ChildPermissions {
   net: readonly string[];
   /** Address ranges that stay closed whatever `net` says: a second wall. */
   denyNet: readonly string[];
-  /** Every address that `denyNet` leaves open, instead of `net`; for a child that asks about each. */
+  /** Every address that `denyNet` leaves open, beside `net`; for a child that asks about each. */
   everyAddress?: true;
   /** Absolute paths of programs that it may start; only for a child in the sandbox of commands. */
   run?: readonly string[];

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
 import { TOOL_ENTRIES } from "../base/entries.ts";
-import { describeTool, findTool, TOOLS } from "./mod.ts";
+import { createTools, describeTool, findTool, TOOLS } from "./mod.ts";
 import { defineTool } from "../contract/tool.ts";
 
 Deno.test("TOOLS have names of their own, and each its child side", async () => {
@@ -96,4 +96,11 @@ Deno.test("defineTool() refuses a tool without a known capability, or with a bad
   for (const name of ["", "Do", "1a", "a-b", "ä", "a".repeat(65)]) {
     assertThrows(() => defineTool({ ...tool, name }), TypeError, "expected a name");
   }
+});
+
+Deno.test("createTools() has no exec on Windows, and the same others", () => {
+  const names = (os: typeof Deno.build.os) =>
+    createTools({ webSearch: { provider: "none", apiKey: "" } }, os).map(({ name }) => name);
+  assertEquals(names("windows"), names("linux").filter((name) => name !== "exec"));
+  assertEquals(names("linux").length - names("windows").length, 1);
 });

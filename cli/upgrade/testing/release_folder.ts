@@ -7,12 +7,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readSigningKey, type SigningKey } from "../../../release/signing_key.ts";
 import { writeChecksums } from "../../../release/checksums.ts";
-import { platformName } from "../checksums.ts";
+import { programFileName } from "../checksums.ts";
 
 /** Name of a program's file for this machine. */
 export function programName(version: string): string {
   const { os, arch } = Deno.build;
-  return `service-${version}-${platformName({ os, arch, isCompiled: false })}`;
+  return programFileName(version, { os, arch, isCompiled: false });
 }
 
 /** A program that says what it is, and runs `more` for other commands than `version`. */

@@ -107,6 +107,7 @@ export async function openNetwork(
         ...NO_PERMISSIONS,
         read: [folder],
         write: [folder],
+        net: [`unix:${start.socket}`],
         everyAddress: true,
         denyNet: closedWall(judge.patterns, deps.privateHosts),
       },
