@@ -2,6 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
 import { FILE_PROGRAMS, makeSmallFile, ownTarget } from "../../tests/support/small_file.ts";
 import { EXECUTABLE, findInstallation, programOf } from "./installation.ts";
+import { fileTypedAs } from "./typed_as.ts";
 
 function found(
   { executable, real = executable, isBuilt = true, isStandalone = false, execPath = "/opt/deno" }: {
@@ -44,6 +45,22 @@ Deno.test("findInstallation() tells sources, builds, releases and packages apart
     found({ executable: brew, real: "/opt/homebrew/Cellar/service/0.1.0/bin/service" }),
     { kind: "package", file: brew },
   );
+});
+
+Deno.test("fileTypedAs() is service where the PATH leads to the file first", () => {
+  const typed = (file: string, PATH: string, os: "linux" | "windows" = "linux") =>
+    fileTypedAs(file, {
+      env: () => PATH,
+      isProgram: (path) => [file, "/usr/sbin/service"].includes(path),
+      realPath: (path) => path,
+      os,
+    });
+  const file = "/home/ada/.local/bin/service";
+  assertEquals(typed(file, "/home/ada/.local/bin:/usr/sbin"), "service");
+  assertEquals(typed(file, "/usr/sbin:/home/ada/.local/bin"), file);
+  assertEquals(typed(file, ""), file);
+  assertEquals(typed("/home/a b/service", ""), "'/home/a b/service'");
+  assertEquals(typed("C:\\a b\\s.exe", "", "windows"), '"C:\\a b\\s.exe"');
 });
 
 Deno.test("programOf() starts what the installation is", () => {

@@ -40,8 +40,10 @@ export function programFileName(version: string, { os, arch, isCompiled }: Platf
 
 /** The version in the name of a platform's program; undefined for another name. */
 export function versionOf(name: string, platform: Platform): string | undefined {
-  const [, version] = /^service-(\d+\.\d+\.\d+(?:-(?:rc|beta|alpha)\.\d+)?)-/.exec(name) ?? [];
-  return version !== undefined && name === programFileName(version, platform) ? version : undefined;
+  const [before, behind] = programFileName("*", platform).split("*") as [string, string];
+  if (!name.startsWith(before) || !name.endsWith(behind)) return undefined;
+  const version = name.slice(before.length, -behind.length);
+  return /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(version) ? version : undefined;
 }
 
 /** Checksums by the names of files. Throws `invalid_request` for a text that is no such list. */
