@@ -67,7 +67,7 @@ Deno.test("programOf() starts what the installation is", () => {
   assertEquals(programOf({ kind: "release", file: "/b/service" }), ["/b/service"]);
   const fromSource = programOf({ kind: "source", root: "/src" });
   assertEquals(fromSource[0], Deno.execPath());
-  assertMatch(fromSource.join(" "), / run -q --no-prompt --cached-only .* -P=service \/.*\.ts$/);
+  assertMatch(fromSource.join(" "), / run -q .* --lock=.* -P=service \/.*\.ts$/);
 });
 
 Deno.test({
