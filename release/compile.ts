@@ -12,7 +12,8 @@ import { build } from "./build.ts";
 import { makeCompiled } from "./compiled.ts";
 import { denoBinary } from "./deno_binary.ts";
 import { makeSelfExtracting } from "./self_extracting.ts";
-import { compiledFileName, selfExtractingFileName, type Target, TARGETS } from "./targets.ts";
+import { compiledFileName, portableFileName, type Target, TARGETS } from "./targets.ts";
+import { makeWindowsArchive } from "./windows_archive.ts";
 
 /** Where the files come. */
 export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
@@ -34,8 +35,10 @@ async function compile(targets: readonly Target[]): Promise<void> {
   try {
     await build(built);
     for (const target of targets) {
-      const path = `${OUT_FOLDER}/${selfExtractingFileName(target)}`;
-      await makeSelfExtracting(path, { target, built, deno: await denoBinary(target) });
+      const path = `${OUT_FOLDER}/${portableFileName(target)}`;
+      const deno = await denoBinary(target);
+      if (target.name === "windows-x64") await makeWindowsArchive(path, { built, deno });
+      else await makeSelfExtracting(path, { target, built, deno });
       tell(path);
       const compiled = `${OUT_FOLDER}/${compiledFileName(target)}`;
       const problem = await makeCompiled(compiled, { target, built });

@@ -61,9 +61,9 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Name of the self-extracting file. On Windows it is the less recommended one, and has a name of its own. */
-export function selfExtractingFileName({ name }: Target): string {
-  return `service-${VERSION}-${name}${name === "windows-x64" ? ".cmd" : ""}`;
+/** Name of the file that holds Deno: one that unpacks itself, and on Windows an archive. */
+export function portableFileName({ name }: Target): string {
+  return `service-${VERSION}-${name}${name === "windows-x64" ? ".zip" : ""}`;
 }
 
 /** Name of the compiled binary. */

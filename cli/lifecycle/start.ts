@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ServiceError } from "../../lib/base/errors.ts";
+import { BUILT_FLAGS, LAUNCHER_FLAGS } from "../../lib/base/entries.ts";
 import { IS_BUILT, ROOT } from "../../lib/base/layout.ts";
 import { makePrivateDir } from "../../lib/base/private_dir.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
@@ -115,15 +116,9 @@ async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: str
 function programArgs(): string[] {
   if (Deno.build.standalone) return [];
   const flags = IS_BUILT
-    ? [
-      "--no-remote",
-      "--no-npm",
-      "--no-lock",
-      "--config",
-      fileURLToPath(new URL("deno.json", ROOT)),
-    ]
-    : ["--cached-only", ...lockedFlags()];
-  return ["run", "-q", "--no-prompt", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
+    ? [...BUILT_FLAGS, "--config", fileURLToPath(new URL("deno.json", ROOT))]
+    : [...LAUNCHER_FLAGS, "--cached-only", ...lockedFlags()];
+  return ["run", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
 }
 
 /** What it wrote to its log since: why it ended, and the last lines before that. */
