@@ -12,7 +12,7 @@ import { build } from "./build.ts";
 import { makeCompiled } from "./compiled.ts";
 import { denoBinary } from "./deno_binary.ts";
 import { makeSelfExtracting } from "./self_extracting.ts";
-import { compiledFileName, portableFileName, type Target, TARGETS } from "./targets.ts";
+import { compiledFileName, selfExtractingFileName, type Target, TARGETS } from "./targets.ts";
 import { makeWindowsArchive } from "./windows_archive.ts";
 
 /** Where the files come. */
@@ -35,7 +35,7 @@ async function compile(targets: readonly Target[]): Promise<void> {
   try {
     await build(built);
     for (const target of targets) {
-      const path = `${OUT_FOLDER}/${portableFileName(target)}`;
+      const path = `${OUT_FOLDER}/${selfExtractingFileName(target)}`;
       const deno = await denoBinary(target);
       if (target.name === "windows-x64") await makeWindowsArchive(path, { built, deno });
       else await makeSelfExtracting(path, { target, built, deno });

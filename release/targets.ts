@@ -61,8 +61,8 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Name of the file that holds Deno: one that unpacks itself, and on Windows an archive. */
-export function portableFileName({ name }: Target): string {
+/** Name of the self-extracting file. On Windows it is an archive, which Explorer extracts. */
+export function selfExtractingFileName({ name }: Target): string {
   return `service-${VERSION}-${name}${name === "windows-x64" ? ".zip" : ""}`;
 }
 
