@@ -116,10 +116,21 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(status.match(/VmRSS:\s+(\d+)/)![1]) / 1024;
 }
 
-/** Processor time that a process has used, all threads together, seconds. */
+/**
+ * Processor time that a process and all that it has started have used, all threads together, seconds.
+ * What has ended counts once whoever started it has noticed.
+ */
 export function cpuSeconds(pid: number): number {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   // Fields are counted behind the name, which may hold blanks; the times are in hundredths.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
+}
+
+/** The processes that a process has started and that run. */
+export function childrenOf(pid: number): number[] {
+  return [...Deno.readDirSync(`/proc/${pid}/task`)].flatMap(({ name }) =>
+    Deno.readTextFileSync(`/proc/${pid}/task/${name}/children`).trim().split(" ")
+  ).filter((child) => child !== "").map(Number);
 }

@@ -67,3 +67,26 @@ for (const { name, summary, load } of COMMANDS) {
     }
   });
 }
+
+Deno.test("COMMANDS: rm takes away what a command of that name can", async () => {
+  const found: Record<string, string | undefined> = {};
+  for (const { name, load } of COMMANDS) {
+    const { default: { subcommands = [] } } = await load();
+    if (subcommands.length > 1) found[name] = findSubcommand("rm", subcommands)?.name;
+  }
+  assertEquals(
+    Object.fromEntries(Object.entries(found).filter(([, rm]) => rm !== undefined)),
+    {
+      sessions: "delete",
+      config: "unset",
+      projects: "forget",
+      secrets: "rm",
+      mcp: "remove",
+      automations: "delete",
+      outbox: "drop",
+      blocks: "clear",
+      grants: "rm",
+      tokens: "revoke",
+    },
+  );
+});

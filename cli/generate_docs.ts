@@ -61,15 +61,16 @@ function commandSections({ name, aliases = [] }: CommandEntry, command: Command)
 /** Options with their subcommands, each once; one that two subcommands describe differently, twice. */
 function optionTable(command: Command): string[] {
   const { options, subcommands = [] } = command;
-  const owned = new Map<OptionSpec, string[]>(options.map((option) => [option, []]));
+  const keyOf = (option: OptionSpec) => JSON.stringify(optionCells(option));
+  const owned = new Map<string, string[]>(options.map((option) => [keyOf(option), []]));
   for (const { name, options = [] } of subcommands) {
-    for (const option of options) owned.set(option, [...owned.get(option) ?? [], name]);
+    for (const key of options.map(keyOf)) owned.set(key, [...owned.get(key) ?? [], name]);
   }
   if (owned.size === 0) return [];
   const isShared = commandOptions(command).length === options.length;
-  const rows = [...owned].map(([option, owners]) => {
-    const [left, right] = optionCells(option);
-    return isShared ? [left!, right!] : [left!, owners.join(", ") || "all", right!];
+  const rows = [...owned].map(([key, owners]) => {
+    const [left, right] = JSON.parse(key);
+    return isShared ? [left, right] : [left, owners.join(", ") || "all", right];
   });
   const head = isShared ? ["Option", "Description"] : ["Option", "Subcommand", "Description"];
   return [markdownTable([head, ...rows])];

@@ -11,6 +11,7 @@ import type { HomePaths } from "../lib/config/paths.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
 import { EXIT, type Globals } from "./command.ts";
+import { operateWith } from "./operator/operate_with.ts";
 import { processOutput } from "./output.ts";
 import { onStopSignals } from "./stop_signals.ts";
 import { homePaths } from "./home_paths.ts";
@@ -81,7 +82,7 @@ async function checkConfig(
   { home, configFile, configFrom }: HomePaths,
 ): Promise<void> {
   if (configFrom === "home") return;
-  const { pid, configFile: running } = await client.call("status", {});
+  const { pid, config_file: running } = await operateWith(client)({ op: "service.status" });
   if (realPathOf(running) === realPathOf(configFile)) return;
   throw new ServiceError(
     "home_busy",

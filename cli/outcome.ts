@@ -60,7 +60,7 @@ export const OUTCOMES: Readonly<Record<ErrorCode, Outcome>> = {
     next: "Allow more time with: service config set agent.turnTimeoutS SECONDS",
   },
   turn_cancelled: { exit: EXIT.interrupted },
-  turn_interrupted: { exit: EXIT.failed, next: "The service stopped during the turn; ask again" },
+  turn_interrupted: { exit: EXIT.failed, next: "Ask again" },
   tool_loop: { exit: EXIT.failed },
   token_budget: {
     exit: EXIT.failed,

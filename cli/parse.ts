@@ -28,9 +28,9 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
 /** Names that people try for the same subcommand: any of them finds the one that a command has. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["list", "ls", "status"],
-  ["rm", "remove", "delete", "revoke"],
+  ["rm", "remove", "delete", "revoke", "unset", "forget", "clear", "drop"],
   ["show", "view", "info", "get"],
-  ["add", "create", "new", "issue"],
+  ["add", "create", "new", "issue", "allow"],
 ];
 
 /** What stands before the command's name, the name, and what stands after it. */

@@ -58,7 +58,7 @@ Deno.test("(W1) an answer that dies with the process before its delivery is deli
   // What the platform had in its hand may have arrived, and is not sent again.
   assertEquals(textsOf(platform, "c"), ["re two", "re three"]);
   const unsure = await outboxOf(home, ["unknown"]);
-  assertEquals(unsure.map(({ channel, content }) => [channel, content]), [["talk", "re two"]]);
+  assertEquals(unsure.map(({ channel, text }) => [channel, text]), [["talk", "re two"]]);
   assertEquals(await outboxOf(home, ["pending", "sending", "dead"]), []);
   assertEquals(await gateway.stop(), 0, gateway.log());
 });
@@ -206,6 +206,6 @@ Deno.test("a webhook's receiver that fails more often than sendMaxRetries gets i
   await side.taken("broken", 1);
   assertEquals(side.texts("broken")[0], "re broken");
   const dead = await outboxOf(home, ["dead"]);
-  assertEquals(dead.map(({ content }) => content), ["re gone"]);
+  assertEquals(dead.map(({ text }) => text), ["re gone"]);
   assertEquals(await gateway.stop(), 0, gateway.log());
 });

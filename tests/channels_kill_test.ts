@@ -82,8 +82,8 @@ Deno.test("kill -9 at random instants of deliveries on three channels: nothing a
     const gateway = await home.start(["gateway", "--json"]);
     try {
       // Nothing but a death makes something unsure, so this is the whole of it until the next.
-      for (const { channel, content } of await outboxOf(home, ["unknown"])) {
-        unsure[channel]!.add(content);
+      for (const { channel, text } of await outboxOf(home, ["unknown"])) {
+        unsure[channel]!.add(text);
       }
       const until = happenings.count + Math.ceil(Math.random() * MAX_BETWEEN);
       await happenings.until(() => {
@@ -111,14 +111,14 @@ Deno.test("kill -9 at random instants of deliveries on three channels: nothing a
           if (times.length === 1) continue;
           if (name === CAREFUL) {
             // One that came twice would have been sent again by itself.
-            assert(own.some((row) => row.content === content), `${content} came twice to ${name}`);
+            assert(own.some(({ text }) => text === content), `${content} came twice to ${name}`);
           } else assertEquals(new Set(times.map(({ id }) => id)).size, 1, `${content}: other ids`);
         }
         // Those that may be repeated leave nobody in doubt.
-        if (name !== CAREFUL) assertEquals(own.map(({ content }) => content), [], name);
+        if (name !== CAREFUL) assertEquals(own.map(({ text }) => text), [], name);
         for (let at = 0; at < COUNT; at++) {
           const content = `re t${at}`;
-          const isKnown = byText.has(content) || own.some((row) => row.content === content);
+          const isKnown = byText.has(content) || own.some(({ text }) => text === content);
           assert(isKnown, `${content} is lost on ${name}`);
         }
         for (const chat of CHATS) {

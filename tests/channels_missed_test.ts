@@ -40,13 +40,13 @@ Deno.test("messages that are older than catchUpS are listed and not answered, un
   talk.say({ id: "m3", chat: "c", text: "again", sentAt: Date.now() });
   await happenings.until(() => answers().length === 2);
   const [row, ...others] = await missed("talk");
-  assertEquals([others, row.content, row.sentAt], [[], "last week", old.sentAt]);
+  assertEquals([others, row.text, row.sent_at], [[], "last week", Math.floor(old.sentAt / 1_000)]);
   const { stdout } = await home.run(["channels", "status", "talk", "--json"]);
   assertEquals(JSON.parse(stdout).missed, 1);
   const table = await home.run(["channels", "missed"]);
   assertStringIncludes(table.stdout, "last week");
 
-  assertEquals((await missed("--answer", String(row.rowid)))[0].kind, "turn");
+  assertEquals((await missed("--answer", String(row.id)))[0].kind, "turn");
   await happenings.until(() => answers().length === 3);
   assertEquals(answers().at(-1), "re last week");
   assertEquals(await missed(), []);

@@ -236,7 +236,7 @@ Deno.test("the key of a turn that kill -9 caught before its start is free again,
   const begun = ask(first.apiUrl, { key: "begun" }).then(answerOf, () => "broken off");
   await (await model.request(0)).hanging;
   const waiting = ask(first.apiUrl, { key: "waiting" }).then(answerOf, () => "broken off");
-  await until(async () => (await statusOf(home)).queuedTurns === 1);
+  await until(async () => (await statusOf(home)).turns.queued === 1);
   await first.kill();
   assertEquals(await Promise.all([begun, waiting]), ["broken off", "broken off"]);
 

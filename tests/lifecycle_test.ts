@@ -91,7 +91,7 @@ Deno.test({
     await startPid(home);
     const asked = home.run(["agent", "-m", "hi"]);
     await model.request(0);
-    assertEquals((await statusOf(home)).runningTurns, 1);
+    assertEquals((await statusOf(home)).turns.running, 1);
     const stops = [home.run(["stop"]), home.run(["stop"])];
     await until(async () => (await statusOf(home)).state === "stopping");
     const late = await home.run(["stop", "--timeout", "0"]);

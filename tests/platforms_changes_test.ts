@@ -71,7 +71,7 @@ testPlatforms(
       assertEquals(own.reduce((sum, [, count]) => sum + count, 0), sent, `${name}: turns`);
       assertEquals(statuses.get(name)?.state, "running", name);
       for (const [at, { length }] of Map.groupBy(cameTo(name), (number) => number)) {
-        const isKnown = unknown.some((row) => row.channel === name && row.content === `re t${at}`);
+        const isKnown = unknown.some((row) => row.channel === name && row.text === `re t${at}`);
         assert(length === 1 || isKnown, `${name}: answer ${at} came ${length} times`);
       }
     }

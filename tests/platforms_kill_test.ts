@@ -84,8 +84,8 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
     while (!isDone()) {
       gateway = await home.start(["gateway", "--json"]);
       // Nothing but a death makes something unsure.
-      for (const { channel, content } of await outboxOf(home, ["unknown"])) {
-        const [, number] = /^re t(\d+)$/.exec(content) ?? [];
+      for (const { channel, text } of await outboxOf(home, ["unknown"])) {
+        const [, number] = /^re t(\d+)$/.exec(text) ?? [];
         if (number !== undefined) unsure.get(channel)?.add(Number(number));
       }
       const enough = total() + 1 + Math.floor(Math.random() * MAX_BETWEEN);

@@ -300,11 +300,11 @@ testPlatforms(
     assertEquals(code, 0, stderr);
     const missed = stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
     assertEquals(
-      missed.map(({ runtimeName }) => runtimeName).sort(),
+      missed.map(({ channel }) => channel).sort(),
       late.map(([name]) => name).sort(),
       stdout,
     );
-    for (const { content } of missed) assertStringIncludes(content, "from long ago");
+    for (const { text } of missed) assertStringIncludes(text, "from long ago");
     for (const [name] of late) {
       assertEquals([timesOf(name, TOLD), timesOf(name, /re from long ago/g)], [1, 0], name);
     }
@@ -336,7 +336,7 @@ testPlatforms("an outage costs an answer none of its attempts, on every platform
   open();
   const waiting = async () => {
     const rows = await outboxOf(world.home, ["pending", "sending"]);
-    return rows.filter(({ content }) => content.includes("re ")).map(({ channel }) => channel);
+    return rows.filter(({ text }) => text.includes("re ")).map(({ channel }) => channel);
   };
   const names = world.each.map(([name]) => name);
   await world.until(
@@ -446,7 +446,7 @@ testPlatforms(
         rows.filter((row) => row.kind === kind && row.asked_by === `channels.${name}`)
           .map(({ value }) => value);
       // Its own, and those that its settings name.
-      const values: Record<string, unknown> = info.configValues;
+      const values: Record<string, unknown> = info.config_values;
       const own = permissions.hosts.flatMap((entry) => {
         const filled = entry.replace(/\{(\w+)\}/g, (_, field) => String(values[field] ?? ""));
         if (URL.canParse(filled) && filled.includes("://")) return [new URL(filled).host];

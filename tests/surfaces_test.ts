@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import type { SubcommandSpec } from "../cli/command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { scopesOf } from "../lib/http/web/web_route.ts";
@@ -8,18 +8,28 @@ import {
   findGatewayOperation,
   findOperation,
   GATEWAY_OPERATIONS,
+  HOME_OPERATIONS,
   OPERATIONS,
 } from "../lib/operations/operations.ts";
+import type { OperationHead } from "../lib/operations/operation.ts";
 import { openOperatorState } from "../lib/state/operator_state.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
 
 const names = [...Object.keys(OPERATIONS), ...Object.keys(GATEWAY_OPERATIONS)];
 
+/** All that a command may do. */
+const COMMANDABLE: Readonly<Record<string, Pick<OperationHead, "input" | "summary" | "command">>> =
+  {
+    ...OPERATIONS,
+    ...GATEWAY_OPERATIONS,
+    ...HOME_OPERATIONS,
+  };
+
 Deno.test("each operation is one route, one entry of OpenAPI and one command that exists", async () => {
   const routes = inertRoutes();
   const { paths } = webOpenApiDocument({ routes, version: "1.2.3" });
   for (const name of names) {
-    const { route, scope, summary, command } = (findOperation(name) ?? findGatewayOperation(name))!;
+    const { route, scope, summary } = (findOperation(name) ?? findGatewayOperation(name))!;
     if (route !== undefined && scope !== "gateway") {
       const { method, path } = route;
       const mounted = routes.filter((each) => each.method === method && each.path === path);
@@ -31,57 +41,63 @@ Deno.test("each operation is one route, one entry of OpenAPI and one command tha
       const entry = paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
       assertEquals([entry?.summary, entry?.security], [summary, [{ bearer: [scope] }]], name);
     }
+  }
+  for (const { command } of Object.values(COMMANDABLE)) {
     if (command !== undefined) await findCommand(command);
   }
 });
 
-/** What the command says of itself. */
+/** What the command says of itself. `--option` behind it is one of its own. */
 async function findCommand(command: string): Promise<SubcommandSpec | undefined> {
-  const [name, subcommand] = command.split(" ");
+  const [name, subcommand, option] = command.split(" ");
   const entry = COMMANDS.find((each) => each.name === name);
   assert(entry !== undefined, command);
   const { default: { subcommands = [] } } = await entry.load();
   const found = subcommands.find((each) => each.name === subcommand);
   assert(subcommand === undefined || found !== undefined, command);
+  const isKnown = found?.options?.some((each) => `--${each.name}` === option);
+  assert(option === undefined || isKnown, command);
   return found;
 }
 
 /** Commands of another form than their operation, and why. */
 const OWN_FORM: Readonly<Record<string, string>> = {
-  "audit list": "reads files, also of a copy; times as people type them",
-  "audit verify": "reads files, also of a copy",
   "channels login": "asks for what the channel wants to know",
   "config get": "takes a key",
   "config set": "takes a key and its value",
-  "permissions": "reads the configuration, so no gateway has to run",
-  "plugins list": "reads the configuration, so no gateway has to run",
+  "permissions": "tells of every process, by the configuration",
   "plugins enable": "also switches the HTTP API, and checks settings first",
   "plugins disable": "also switches the HTTP API",
+  "status": "also tells that no service runs, and why",
 };
 
 /** Fields that are not typed as they are, and why. */
 const NOT_TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "audit list": { before: "--until, or a larger --limit" },
   "automations list": { limit: "every page is printed", after: "every page is printed" },
+  "channels missed": { limit: "every page is printed", after: "every page is printed" },
+  "channels missed --answer": { id: "the option's own value" },
+  "plugins list": { locale: "no labels are printed" },
   "secrets set": {
     value: "asked for, or read from standard input",
     hosts: "one each --host",
     commands: "one each --command",
   },
+  "tokens issue": { expires_at: "--expires takes how long" },
 };
 
 Deno.test("a command has the help of its operation, and an argument or option for each field", async () => {
   const own = new Set<string>();
-  for (const name of names) {
-    const { input, summary, command } = (findOperation(name) ?? findGatewayOperation(name))!;
+  for (const { input, summary, command } of Object.values(COMMANDABLE)) {
     if (command === undefined) continue;
     if (command in OWN_FORM) {
       own.add(command);
       continue;
     }
     const found = (await findCommand(command))!;
-    assertEquals(found.summary, summary, command);
+    if (!command.includes("--")) assertEquals(found.summary, summary, command);
     const typed = [
-      ...found.args?.toLowerCase().split(" ") ?? [],
+      ...found.args?.toLowerCase().split(" ").map((arg) => arg.replace(/^\[(.*)\]$/, "$1")) ?? [],
       ...found.options?.map((option) => option.name.replaceAll("-", "_")) ?? [],
     ];
     const { [command]: others = {} } = NOT_TYPED;
@@ -98,9 +114,18 @@ async function printed(home: TestHome, args: string[], env = {}): Promise<unknow
   return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
+/** A channel as the configuration has it. */
+function withoutStatus({ status: _, instances, ...channel }: Record<string, unknown>) {
+  const each = (instances as Record<string, unknown>[]).map(({ status: _, ...rest }) => rest);
+  return { ...channel, instances: each };
+}
+
 Deno.test("a command prints what the route of its operation answers", async () => {
   await using home = await makeHome();
-  await home.configure({ channels: { websocket: { enabled: true, port: 0 } } });
+  await home.configure({
+    channels: { websocket: { enabled: true, port: 0 } },
+    mcp: { servers: { files: { command: ["/bin/false"] } } },
+  });
   const [issued] = await printed(home, ["tokens", "issue", "--scopes", "operate"]);
   const { token } = issued as { token: string };
   await home.run(["secrets", "set", "API", "--host", "a.example"], { stdin: "hunter2-hunter2\n" });
@@ -137,6 +162,21 @@ Deno.test("a command prints what the route of its operation answers", async () =
   const { records } = await get("audit?kind=token.issued");
   const listed = await printed(home, ["audit", "list", "--kind", "token.issued"]);
   assertEquals([records.length, listed], [1, records]);
+  const [sent] = await printed(home, ["channels", "send", "websocket", "c1", "hello"]);
+  const { messages } = await get("outbox?state=sent,dead");
+  assertEquals([sent, messages[0].text], [messages[0], "hello"]);
+  assertEquals(await printed(home, ["outbox", "list", "--state", "sent"]), messages);
+  assertEquals(await printed(home, ["channels", "missed"]), []);
+  assertEquals(await printed(home, ["models"]), [await get("models")]);
+  assertEquals(await printed(home, ["config", "schema"]), [await get("settings/schema")]);
+  const { servers } = await get("mcp/servers");
+  assertEquals([servers.length, await printed(home, ["mcp", "list"])], [1, servers]);
+  // What goes on meanwhile is not the same.
+  const { uptime_s: _, guests: _guests, ...status } = await get("status");
+  const [described] = await printed(home, ["status"]) as Record<string, unknown>[];
+  assertObjectMatch(described!, status);
+  const { channels } = await get("../settings/channels");
+  assertEquals(await printed(home, ["plugins", "list"]), channels.map(withoutStatus));
   const [cleared] = await printed(home, ["blocks", "clear", "a", "exec"]);
   assertEquals(cleared, { session: "cli:a", capability: "exec", cleared: true });
   assertEquals((await get("latches")).latches, []);

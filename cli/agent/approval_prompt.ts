@@ -8,7 +8,7 @@
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { toErrorData } from "../../lib/base/errors.ts";
 import { ANSWERS, answersTo, type SessionGrant } from "../operator/approval_choices.ts";
-import { approvalLines } from "../operator/print_approval.ts";
+import { actionLines } from "../operator/print_approval.ts";
 import type { Output } from "../output.ts";
 import type { Approver } from "./approver.ts";
 import type { LineReader } from "./line_reader.ts";
@@ -48,6 +48,11 @@ export class ApprovalPrompt {
     this.#deps = deps;
   }
 
+  /** A person is asked here, and shown what it is about. */
+  get asks(): boolean {
+    return this.#deps.approver !== undefined && this.#deps.reader !== undefined;
+  }
+
   /** An action waits; it is asked about when those before it are through. */
   requested(id: string, turnId: string): void {
     this.#asking = this.#asking.then(() => this.#ask(id, turnId)).catch((error) =>
@@ -70,7 +75,7 @@ export class ApprovalPrompt {
 
   async #ask(id: string, turnId: string): Promise<void> {
     if (this.#isOver(id)) return;
-    const { approver, reader: openReader, out, now } = this.#deps;
+    const { approver, reader: openReader, out } = this.#deps;
     if (approver === undefined) {
       out.note({ text: `  Answer it with: service approvals approve ${id}`, style: "yellow" });
       return;
@@ -83,7 +88,7 @@ export class ApprovalPrompt {
     }
     const reader = await openReader();
     if (this.#isOver(id)) return;
-    for (const line of approvalLines(approval, now())) out.note(...line);
+    for (const line of actionLines(approval)) out.note(...line);
     answersTo(approval).forEach((each, at) => out.note(`  ${at + 1}. ${ANSWERS[each]}`));
     this.#current = { id, reader };
     try {

@@ -67,8 +67,9 @@ export async function ask(
     for await (const stored of client.stream("turn", asked, { stop })) {
       outcome.see(stored);
       if (json === "events") await out.stream(jsonLine(stored) + "\n");
-      await printer?.print(stored.event);
       const { event } = stored;
+      const isAsked = event.type === "approval_requested" && approvals?.asks;
+      if (!isAsked) await printer?.print(event);
       if (event.type === "approval_requested") {
         approvals?.requested(event.approval.id, stored.turnId);
       } else if (event.type === "approval_resolved") approvals?.resolved(event.approvalId);

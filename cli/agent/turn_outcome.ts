@@ -31,7 +31,7 @@ export const STATUS_ERRORS: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorC
   failed: ["turn_failed", "The turn failed"],
   cancelled: ["turn_cancelled", "The turn was cancelled"],
   timed_out: ["turn_timeout", "The turn took too long"],
-  interrupted: ["turn_interrupted", "The service stopped under the turn"],
+  interrupted: ["turn_interrupted", "The service stopped during the turn"],
 };
 
 /** Takes the events of a turn in their order. */

@@ -9,6 +9,7 @@ import type { ApprovalOutcome } from "../../lib/contract/actions.ts";
 import type { Output, Style } from "../output.ts";
 import type { AnswerView } from "../terminal/answer_view.ts";
 import { AnswerText } from "./answer_text.ts";
+import { readRefusal } from "./refusal.ts";
 
 /** How a turn is shown. */
 export interface TurnPrinterOptions {
@@ -72,6 +73,7 @@ export class TurnPrinter {
       case "tool_result":
         // The result itself is for the model; a person wants to know what went wrong.
         if (event.status === "ok") return;
+        if (event.status === "refused") return this.#refusal(event);
         return this.#remark(`  ${withStatus(event.status, event.output)}`, "yellow");
       case "approval_requested": {
         const { id, capability, target } = event.approval;
@@ -162,6 +164,15 @@ export class TurnPrinter {
     this.#endReasoning();
     this.#leaveAnswer();
     this.#out.note({ text: oneLine(text), style });
+  }
+
+  #refusal({ status, output, remedy: told }: Extract<AgentEvent, { type: "tool_result" }>): void {
+    const { reason, remedy } = readRefusal(output);
+    this.#remark(`  ${withStatus(status, reason)}`, "yellow");
+    // What only a grant allows is told once the turn has ended.
+    if (remedy === undefined || told !== undefined) return;
+    this.#remark(`  ${remedy.lead}`);
+    this.#out.note(`  ${remedy.command}`);
   }
 
   #leaveAnswer(): void {

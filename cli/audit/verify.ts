@@ -10,6 +10,7 @@ import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 import { judgeAudit, type JudgeOptions, type Verdict } from "../../lib/audit/judge.ts";
+import { verdictToWire } from "../../lib/operations/audit.ts";
 import { formatTime } from "./record_row.ts";
 import { describeTarget } from "../../lib/audit/subjects.ts";
 import { visible } from "./visible.ts";
@@ -32,7 +33,7 @@ export async function verifyRecord(
     out.note(`… ${Math.round(bytes / 1024 / 1024)} MiB, ${plural(records, "record")}`);
   };
   const verdict = await judgeAudit({ ...options, onProgress });
-  if (json) out.json(verdict);
+  if (json) out.json(verdictToWire(verdict));
   else printVerdict(verdict, out);
   return verdict.ok ? EXIT.done : EXIT.failed;
 }

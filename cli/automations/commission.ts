@@ -13,6 +13,7 @@ import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.t
 import type { ConfirmDeps } from "../confirm.ts";
 import { approverToken, type TokenSource } from "../operator/approver_token.ts";
 import { operateWith } from "../operator/operate_with.ts";
+import { saidDigest } from "../operator/said_digest.ts";
 import type { Output } from "../output.ts";
 import { automationId } from "./find_automation.ts";
 
@@ -56,7 +57,15 @@ export async function runCommission(
       return EXIT.done;
     }
     if (!current) throw new ServiceError("conflict", CHANGED);
-    const digest = await saidDigest(finding, invocation, deps);
+    const digest = await saidDigest(invocation, {
+      digest: finding.digest,
+      what: "the report",
+      verb: "grant",
+      show: () => printFinding((...spans) => out.note(...spans), finding),
+      other: new ServiceError("conflict", "That isn't the digest of the latest report", {
+        param: "digest",
+      }),
+    }, deps.terminal(out));
     if (digest === undefined) {
       out.note("Nothing was granted");
       return EXIT.failed;
@@ -76,38 +85,6 @@ export async function runCommission(
 }
 
 const CHANGED = "The automation has changed since the dry run; run it again";
-
-/** The whole digest once its beginning was said; undefined when the person gave up. */
-async function saidDigest(
-  finding: Finding,
-  { options, globals, out }: Invocation,
-  { terminal }: CommissionDeps,
-): Promise<string | undefined> {
-  const { digest } = finding;
-  let said = options["digest"] as string | undefined;
-  if (said === undefined) {
-    const { isTerminal, readLine } = terminal(out);
-    if (!isTerminal || globals.json) {
-      throw new ServiceError(
-        "usage",
-        "Nobody to ask: add --digest with the digest of the report, at least its first 8 " +
-          "digits",
-        { param: "digest" },
-      );
-    }
-    printFinding((...spans) => out.note(...spans), finding);
-    out.writeNote("Type the first 8 digits of the digest to grant exactly this: ");
-    said = (await readLine())?.trim() ?? "";
-    if (said === "") return undefined;
-  }
-  const typed = said.trim().toLowerCase();
-  if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
-    throw new ServiceError("conflict", "That isn't the digest of the latest report", {
-      param: "digest",
-    });
-  }
-  return digest;
-}
 
 function printReport(out: Output, report: Report): void {
   const { finding, text, error, usage } = report;

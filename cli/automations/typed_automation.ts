@@ -89,7 +89,7 @@ function seconds(typed: string): number {
     "every",
     `Option --every is ${
       JSON.stringify(typed)
-    }; it takes seconds, minutes, hours, days or weeks, ` +
+    }; expected seconds, minutes, hours, days or weeks, ` +
       "such as 30m or 1h",
   );
 }
@@ -105,7 +105,7 @@ function instant(typed: string): string {
   if (isDay && !Number.isNaN(date.getTime())) return date.toISOString();
   throw usage(
     "at",
-    `Option --at is ${JSON.stringify(typed)}; it takes a date and time such as '2026-03-01 08:30'`,
+    `Option --at is ${JSON.stringify(typed)}; expected a date and time such as '2026-03-01 08:30'`,
   );
 }
 
@@ -125,7 +125,7 @@ function delivery(text: Text, isOff: boolean): Record<string, unknown> | null | 
       "deliver",
       `Option --deliver is ${
         JSON.stringify(target)
-      }; it takes <channel>:<chat>, such as telegram:12345`,
+      }; expected <channel>:<chat>, such as telegram:12345`,
     );
   }
   const [channel, chatId] = [target.slice(0, colon), target.slice(colon + 1)];
@@ -138,7 +138,7 @@ function integer(option: string, typed: string | undefined): number | undefined 
   }
   throw usage(
     option,
-    `Option --${option} is ${JSON.stringify(typed)}; it takes a whole number`,
+    `Option --${option} is ${JSON.stringify(typed)}; expected a whole number`,
   );
 }
 

@@ -22,14 +22,20 @@ export interface ChannelsDeps {
     globals: Globals,
     out: Output,
   ): Promise<boolean | undefined>;
+  /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds since some moment. */
+  elapsed(): number;
+  /** Resolves after `ms`. */
+  sleep(ms: number): Promise<void>;
 }
 
 /** What a command of this process works on. */
 export const processChannelsDeps: ChannelsDeps = {
   async withRunning(globals, use) {
-    const { withRunningGateway } = await import("./with_running_gateway.ts");
-    return await withRunningGateway(globals, use);
+    const { withRunningService } = await import("../operator/running_service.ts");
+    const none = "no channels are running. Start it with: service start";
+    return await withRunningService(globals, none, use);
   },
   async configured(globals) {
     const [{ loadConfig }, { homePaths }, { loadChannels }] = await Promise.all([
@@ -51,4 +57,6 @@ export const processChannelsDeps: ChannelsDeps = {
     return await loginInWorker(asked, globals, out);
   },
   now: Date.now,
+  elapsed: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };

@@ -5,69 +5,63 @@
  */
 
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { nearest } from "../../lib/base/nearest.ts";
-import { EXIT, type ExitCode, type Globals } from "../command.ts";
-import { jsonLine, type Output } from "../output.ts";
+import { EXIT, type ExitCode, type Invocation } from "../command.ts";
+import { operateWith } from "../operator/operate_with.ts";
+import type { Output } from "../output.ts";
+import { printList } from "../print_list.ts";
 import { printParagraph } from "../print_paragraph.ts";
-import { printTable } from "../table.ts";
 import type { ConfiguredChannels } from "../../lib/registry/worker_source_of.ts";
 import type { ChannelsDeps } from "./deps.ts";
 
+/** How an instance is. */
+type StatusRow = OperationResult<"channels.status">["channels"][number];
+
 /** How a channel is that the service says nothing of. */
 type Unasked =
-  & Pick<ChannelStatus, "runtimeName" | "channel" | "displayName" | "detail" | "problem">
-  & { state: ChannelStatus["state"] | "not running" };
+  & Pick<StatusRow, "channel" | "runtime_name" | "display_name" | "detail" | "problem">
+  & { state: StatusRow["state"] | "not running" };
 
 /**
  * Prints all, or those of one channel or runtime name. Where no gateway runs, prints what the configuration
  * says, and rejects as `withRunning` does.
  */
-export async function status(
-  out: Output,
-  deps: ChannelsDeps,
-  name: string | undefined,
-  globals: Globals,
-): Promise<ExitCode> {
+export async function status(invocation: Invocation, deps: ChannelsDeps): Promise<ExitCode> {
+  const { args: [name], globals, out } = invocation;
   // A configuration that does not load says nothing, and the service runs with the one before.
   const configured = await deps.configured(globals).catch(() => undefined);
-  const answer = await deps.withRunning(globals, async (client) => ({
-    asked: await Array.fromAsync(client.stream("channels", {})),
-    wsUrl: await client.call("status", {}).then(({ wsUrl }) => wsUrl, () => undefined),
-  })).catch((error: unknown) => ({ error }));
-  const asked = "error" in answer ? [] : answer.asked;
-  const wsUrl = "error" in answer ? undefined : answer.wsUrl;
+  const answer = await deps.withRunning(globals, async (client) => {
+    const ask = operateWith(client);
+    const { channels: asked } = await ask({ op: "channels.status" });
+    return { asked, wsUrl: (await ask({ op: "service.status" })).ws_url };
+  }).catch((error: unknown) => ({ error }));
+  const { asked, wsUrl } = "error" in answer ? { asked: [], wsUrl: undefined } : answer;
   const others = configured === undefined ? [] : unasked(configured, asked, wsUrl);
-  const isNamed = ({ channel, runtimeName }: Unasked) =>
-    name === undefined || channel === name || runtimeName === name;
+  const isNamed = ({ channel, runtime_name }: Unasked) =>
+    name === undefined || channel === name || runtime_name === name;
   const shown = asked.filter(isNamed);
   const added = others.filter(isNamed);
   if ("error" in answer) {
-    if (globals.json) { for (const each of added) await out.stream(jsonLine(each) + "\n"); }
-    else if (added.length > 0) {
-      printTable(
-        out,
-        ["CHANNEL", "STATE", "DETAIL"],
-        added.map((each) => [each.runtimeName, each.state, visibleLine(each.problem ?? "")]),
-        { wraps: true },
-      );
+    if (added.length > 0) {
+      await printList(invocation, added, {
+        columns: ["CHANNEL", "STATE", "DETAIL"],
+        cells: (each) => [each.runtime_name, each.state, visibleLine(each.problem ?? "")],
+        none: "No channels",
+        wraps: true,
+      });
     }
     throw answer.error;
   }
   if (name !== undefined && shown.length + added.length === 0) {
     throw unknownName(name, [...asked, ...others]);
   }
-  if (globals.json) {
-    for (const each of [...shown, ...added]) await out.stream(jsonLine(each) + "\n");
-    return EXIT.done;
-  }
-  if (asked.every(({ state }) => state === "off")) {
+  if (!globals.json && asked.every(({ state }) => state === "off")) {
     out.note("No chat platform is enabled. List channels with: service plugins list");
   }
-  printTable(
-    out,
-    [
+  await printList<Unasked>(invocation, [...shown, ...added], {
+    columns: [
       "CHANNEL",
       "STATE",
       "FOR",
@@ -79,40 +73,46 @@ export async function status(
       "MISSED",
       "DETAIL",
     ],
-    [...shown.map((each) => rowOf(each, deps.now())), ...added.map(rowOfUnasked)],
-    { wraps: true },
-  );
-  printProblems(out, shown);
+    cells: (each) => cellsOf(each, deps.now()),
+    none: "No channels",
+    wraps: true,
+  });
+  if (!globals.json) printProblems(out, shown);
   return EXIT.done;
 }
 
-function rowOf(each: ChannelStatus, nowMs: number): string[] {
+function cellsOf(each: StatusRow | Unasked, nowMs: number): string[] {
+  const detail = visibleLine(each.detail ?? "");
+  if (!("deliveries" in each)) {
+    const why = each.detail === undefined ? visibleLine(each.problem ?? "") : detail;
+    return [each.runtime_name, each.state, "", "", "", "", "", "", "", why];
+  }
   const { waiting, retrying, sent, unknown, dead } = each.deliveries;
   return [
-    each.runtimeName,
+    each.runtime_name,
     each.state,
-    durationOf(nowMs - each.since),
+    durationOf(nowMs - each.since * 1_000),
     String(each.restarts),
     retrying === 0 ? String(waiting) : `${waiting} (${retrying} again)`,
     String(sent),
     String(unknown),
     String(dead),
-    String(each.missed ?? 0),
-    visibleLine(each.detail ?? ""),
+    String(each.missed),
+    detail,
   ];
 }
 
 /** Channels beside those that the service tells of: of the service itself, and broken ones. */
 function unasked(
   { registry: { usable, broken }, config }: ConfiguredChannels,
-  asked: readonly ChannelStatus[],
+  asked: readonly StatusRow[],
   wsUrl: string | undefined,
 ): Unasked[] {
   const left = [...usable].filter(([name]) => asked.every(({ channel }) => channel !== name));
   return [
     ...left.map(([name, { descriptor }]): Unasked => {
       const section = config.channels[name] as { enabled?: boolean } | undefined;
-      const named = { runtimeName: name, channel: name, displayName: descriptor.displayName };
+      const named = { channel: name, runtime_name: name, display_name: descriptor.displayName };
       if (section?.enabled !== true) return { ...named, state: "off" };
       // The only one that the service itself is.
       return wsUrl !== undefined && descriptor.capabilities.includes("in_service")
@@ -120,27 +120,23 @@ function unasked(
         : { ...named, state: "not running" };
     }),
     ...broken.map(({ folder, problem }): Unasked => ({
-      runtimeName: folder,
       channel: folder,
-      displayName: folder,
+      runtime_name: folder,
+      display_name: folder,
       state: "failed",
       problem,
     })),
   ];
 }
 
-function rowOfUnasked({ runtimeName, state, detail, problem }: Unasked): string[] {
-  return [runtimeName, state, "", "", "", "", "", "", "", visibleLine(detail ?? problem ?? "")];
-}
-
 /** Too long for a column, and what is looked for when a channel fails. */
-function printProblems(out: Output, shown: readonly ChannelStatus[]): void {
+function printProblems(out: Output, shown: readonly StatusRow[]): void {
   const told = shown.filter(({ problem, state }) => problem !== undefined && state !== "off");
   if (told.length > 0) out.line("");
-  for (const { runtimeName, problem } of told) {
-    printParagraph(out, { text: runtimeName, style: "red" }, `: ${visibleLine(problem!)}`);
+  for (const { runtime_name, problem } of told) {
+    printParagraph(out, { text: runtime_name, style: "red" }, `: ${visibleLine(problem!)}`);
   }
-  const missed = shown.reduce((sum, each) => sum + (each.missed ?? 0), 0);
+  const missed = shown.reduce((sum, each) => sum + each.missed, 0);
   if (missed > 0) {
     out.note(`Missed messages: ${missed}. List them with: service channels missed`);
   }
@@ -165,7 +161,7 @@ export function durationOf(ms: number): string {
 }
 
 function unknownName(name: string, all: readonly Unasked[]): ServiceError {
-  const known = all.map(({ runtimeName }) => runtimeName);
+  const known = all.map(({ runtime_name }) => runtime_name);
   const near = nearest(name, known);
   return new ServiceError(
     "not_found",

@@ -1,11 +1,19 @@
 /**
- * How `service chat` gets a token for each handshake: socket tokens work once, so one is fetched each
- * time with whatever the person has.
+ * How `service chat` gets in: a token for each handshake, since socket tokens work once, and one for the
+ * routes beside the socket, both with whatever the person has.
  *
  * @module
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+
+/** What lets a client in. */
+export interface WireAccess {
+  /** For the next handshake; absent where none is needed. */
+  token?: string;
+  /** For the routes of the port, which tell more than the socket does; absent where there is none. */
+  apiToken?: string;
+}
 
 /** What access is got with. */
 export interface WireAccessDeps {
@@ -19,13 +27,8 @@ export interface WireAccessDeps {
   fetch: typeof fetch;
 }
 
-/**
- * A token for the next handshake; undefined where none is needed. Rejects with `invalid_token` for a
- * secret that is refused, `unreachable` when nothing answers.
- */
-export async function wireToken({ url, secret, fetch }: WireAccessDeps): Promise<
-  string | undefined
-> {
+/** Rejects with `invalid_token` for a secret that is refused, `not_found` when nothing answers. */
+export async function wireAccess({ url, secret, fetch }: WireAccessDeps): Promise<WireAccess> {
   const isApiToken = secret?.startsWith("sat_") ?? false;
   const path = isApiToken ? "/api/webui/socket-token" : "/webui/bootstrap";
   const at = new URL(path, url);
@@ -55,13 +58,18 @@ export async function wireToken({ url, secret, fetch }: WireAccessDeps): Promise
     );
   }
   const body = await response.json().catch(() => undefined);
-  if (response.ok) return typeof body?.token === "string" ? body.token : undefined;
+  if (response.ok) {
+    const textOf = (value: unknown) => typeof value === "string" ? value : undefined;
+    return { token: textOf(body?.token), apiToken: isApiToken ? secret : textOf(body?.api_token) };
+  }
   if (body?.error?.code === "forbidden_user") {
     throw new ServiceError("forbidden_user", `${url.host} refused: ${body.error.message}`);
   }
   // Without a secret in force a far client may still be let in without a token; a proxy may forward
   // the socket's path alone, and then a static token is all there is.
-  if (response.status === 404 || (response.status === 403 && secret === undefined)) return secret;
+  if (response.status === 404 || (response.status === 403 && secret === undefined)) {
+    return { token: secret };
+  }
   if (response.status === 401) {
     throw new ServiceError(
       "invalid_token",

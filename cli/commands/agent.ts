@@ -130,8 +130,7 @@ function openApprovals(
   }
   // Loaded when the first question comes, so that a command that is never asked does not wait for it.
   let own: LineReader | undefined;
-  const ownReader = async () =>
-    own ??= (await import("../agent/line_reader.ts")).terminalReader([]);
+  const ownReader = async () => own ??= (await import("../agent/line_reader.ts")).terminalReader();
   return {
     /** Somebody answers what the turn asks for, or has done so with `--yes`. */
     isAttended,

@@ -15,9 +15,10 @@ import { type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { approverToken, processTokenSource, type TokenSource } from "../operator/approver_token.ts";
 import { type Ask, operateWith } from "../operator/operate_with.ts";
 import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
+import { saidDigest } from "../operator/said_digest.ts";
 import { approvalLines } from "../operator/print_approval.ts";
 import { jsonLine, type Output } from "../output.ts";
-import { printTable } from "../table.ts";
+import { printList } from "../print_list.ts";
 
 /** What the command reaches outside of itself. */
 export interface ApprovalsDeps {
@@ -55,7 +56,7 @@ export async function runApprovals(
       case "watch":
         return await watch(ask, invocation, deps);
       default:
-        return await list(await listAll(ask), globals.json, out, deps);
+        return await list(await listAll(ask), invocation, deps);
     }
   });
 }
@@ -70,28 +71,20 @@ async function find(ask: Ask, id: string): Promise<Approval> {
 
 async function list(
   approvals: Summary[],
-  json: boolean,
-  out: Output,
+  invocation: Invocation,
   { now }: ApprovalsDeps,
 ): Promise<ExitCode> {
-  if (json) {
-    for (const view of approvals) await out.stream(jsonLine(view) + "\n");
-  } else if (approvals.length === 0) {
-    out.note("No pending approvals");
-  } else {
-    printTable(
-      out,
-      ["APPROVAL", "WAITS", "SESSION", "CAPABILITY", "TARGET"],
-      approvals.map(({ id, expires_at: expiresAt, session, capability, target }) => [
-        id,
-        `${Math.max(0, Math.ceil(expiresAt - now() / 1000))} s`,
-        session,
-        capability,
-        target,
-      ]),
-    );
-  }
-  return EXIT.done;
+  return await printList(invocation, approvals, {
+    columns: ["APPROVAL", "WAITS", "SESSION", "CAPABILITY", "TARGET"],
+    cells: ({ id, expires_at: expiresAt, session, capability, target }) => [
+      id,
+      `${Math.max(0, Math.ceil(expiresAt - now() / 1000))} s`,
+      session,
+      capability,
+      target,
+    ],
+    none: "No pending approvals",
+  });
 }
 
 function show(
@@ -107,38 +100,27 @@ function show(
 async function approve(
   view: Approval,
   ask: Ask,
-  { options, globals, out }: Invocation,
+  invocation: Invocation,
   { terminal, now }: ApprovalsDeps,
 ): Promise<ExitCode> {
-  const { id, digest } = view;
-  let said = options["digest"] as string | undefined;
-  if (said === undefined) {
-    const { isTerminal, readLine } = terminal(out);
-    if (!isTerminal || globals.json) {
-      throw new ServiceError(
-        "usage",
-        `Nobody to ask: add --digest with the digest of ${id}, at least its first 8 ` +
-          "digits",
-        { param: "digest" },
-      );
-    }
-    for (const line of approvalLines(view, now())) out.note(...line);
-    out.writeNote("Type the first 8 digits of the digest to approve exactly this: ");
-    said = (await readLine())?.trim() ?? "";
-    if (said === "") {
-      out.note("Not answered; it is still pending");
-      return EXIT.failed;
-    }
-  }
-  const typed = said.trim().toLowerCase();
-  if (!/^[0-9a-f]{8,64}$/.test(typed) || !digest.startsWith(typed)) {
-    throw new ServiceError(
+  const { globals, out } = invocation;
+  const { id } = view;
+  const digest = await saidDigest(invocation, {
+    digest: view.digest,
+    what: id,
+    verb: "approve",
+    show() {
+      for (const line of approvalLines(view, now())) out.note(...line);
+    },
+    other: new ServiceError(
       "approval_mismatch",
       `That isn't the digest of ${id}, which is still pending`,
-      {
-        param: "digest",
-      },
-    );
+      { param: "digest" },
+    ),
+  }, terminal(out));
+  if (digest === undefined) {
+    out.note("Not answered; it is still pending");
+    return EXIT.failed;
   }
   await ask({ op: "approvals.approve", id, digest });
   if (globals.json) out.json({ id, outcome: "approved" });
@@ -238,7 +220,8 @@ const approvals: Command = {
       now: Date.now,
       sleep,
       withService: async (globals, use) =>
-        (await import("../operator/running_service.ts")).withRunningService(globals, use),
+        (await import("../operator/running_service.ts"))
+          .withRunningService(globals, "no actions are pending", use),
     }),
 };
 

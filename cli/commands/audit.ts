@@ -4,23 +4,22 @@
  * @module
  */
 
+import { z } from "zod";
+import { recordFilter } from "../../lib/audit/record_filter.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
+import { DEFAULT_PAGE, whole } from "../../lib/operations/fields.ts";
+import { AUDIT } from "../../lib/operations/audit.ts";
 import { EXPORT_FORMATS, exportRecords } from "../audit/export.ts";
-import { parseFilters, parseNumber } from "../audit/filters.ts";
 import { watchFolder } from "../audit/follow.ts";
 import type { JudgeOptions } from "../../lib/audit/judge.ts";
 import { listRecords } from "../audit/list.ts";
 import { verifyRecord } from "../audit/verify.ts";
-import {
-  type Command,
-  EXIT,
-  type ExitCode,
-  type Globals,
-  type Invocation,
-  type OptionSpec,
-} from "../command.ts";
+import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { homePaths } from "../home_paths.ts";
+import { fullKey } from "../operator/full_key.ts";
+import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
 import type { Output } from "../output.ts";
+import { parseTime } from "../typed_values.ts";
 
 /** What the command reaches outside of itself. */
 export interface AuditDeps {
@@ -32,33 +31,95 @@ export interface AuditDeps {
   watch(dir: string): { changed(): Promise<boolean> } & Disposable;
 }
 
-const DEFAULT_LIST = 50;
 const DEFAULT_TAIL = 10;
 const MAX_LIMIT = 100_000;
 
+const { session, capability, kind, tool } = AUDIT["audit.list"].input.shape;
+
+const typedAs = (placeholder: string, description: string) => ({ placeholder, description });
+
+/** Which records, as it is typed. */
+const FILTERS = {
+  since: z.string().optional()
+    .meta(typedAs("TIME", "Only records since then: 2h, or 2030-01-31T12:00Z")),
+  until: z.string().optional().meta(typedAs("TIME", "Only records until then")),
+  session,
+  capability,
+  kind,
+  tool,
+};
+
+const JUDGED_BY = {
+  public_key: z.array(z.string()).optional()
+    .meta(typedAs("PATH", "Trust signatures by this key (PEM)")),
+  mirror: z.string().optional()
+    .meta(typedAs("PATH", "Compare with these checkpoints (audit.mirror)")),
+  known_loss: z.array(whole(1)).optional()
+    .meta(typedAs("SEQ", "Number of a record that reports a loss you know of")),
+};
+
+const limit = (most: number | undefined, unless: string | number) =>
+  whole(1, most).optional().describe(`Records to print (${unless})`);
+
+/** What is typed for each subcommand; another has no use for the rest. */
+const COMMANDS = {
+  list: {
+    ...AUDIT["audit.list"],
+    confidential: false,
+    input: z.object({ limit: limit(MAX_LIMIT, DEFAULT_PAGE), ...FILTERS }),
+  },
+  tail: {
+    command: "audit tail",
+    summary: "Print the last few records, with --follow also new ones",
+    input: z.object({
+      follow: z.boolean().optional()
+        .meta({ alias: "f", description: "Keep printing new records" }),
+      limit: limit(MAX_LIMIT, DEFAULT_TAIL),
+      ...FILTERS,
+    }),
+  },
+  verify: { ...AUDIT["audit.verify"], input: z.object(JUDGED_BY) },
+  export: {
+    command: "audit export",
+    summary: "Print the verdict, the public key and the records",
+    input: z.object({
+      format: z.enum(EXPORT_FORMATS, EXPORT_FORMATS.join(" or ")).optional()
+        .describe("jsonl or csv (jsonl)"),
+      limit: limit(undefined, "all"),
+      ...FILTERS,
+      ...JUDGED_BY,
+    }),
+  },
+};
+
+/** What was typed, of whichever subcommand. */
+type Typed = Partial<
+  z.infer<typeof COMMANDS["tail"]["input"]> & z.infer<typeof COMMANDS["export"]["input"]>
+>;
+
 /** Runs the command. */
 export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise<ExitCode> {
-  const { subcommand = "list", options, globals, out } = invocation;
+  const { options, globals, out } = invocation;
+  const subcommand = (invocation.subcommand ?? "list") as keyof typeof COMMANDS;
   const copy = typeof options.dir === "string" ? options.dir : undefined;
   const paths = copy === undefined ? deps.paths(globals) : undefined;
   const dir = copy ?? paths!.auditDir;
-  const filter = parseFilters(options, deps.now());
   const { json } = globals;
-  const largest = subcommand === "export" ? Number.MAX_SAFE_INTEGER : MAX_LIMIT;
-  const limit = parseNumber("limit", options.limit, 1, largest);
-
+  const typed: Typed = typedInput<z.ZodObject>(COMMANDS[subcommand], invocation);
+  const { limit, format = "jsonl", public_key = [], known_loss = [], session, ...names } = typed;
+  const filter = recordFilter({
+    ...names,
+    session: session && fullKey(session),
+    since: parseTime("since", typed.since, deps.now()),
+    until: parseTime("until", typed.until, deps.now()),
+  });
   const judge = async (): Promise<JudgeOptions> => ({
     dir,
     keysDir: paths?.keysDir,
-    publicKeys: (options["public-key"] ?? []) as string[],
-    mirror: await mirrorOf(invocation, deps, copy !== undefined),
-    knownLosses: new Set(
-      ((options["known-loss"] ?? []) as string[]).map((value) =>
-        parseNumber("known-loss", value, 1, Number.MAX_SAFE_INTEGER)!
-      ),
-    ),
+    publicKeys: public_key,
+    mirror: typed.mirror ?? await mirrorOf(invocation, deps, copy !== undefined),
+    knownLosses: new Set(known_loss),
   });
-  const format = formatOf(options);
   try {
     switch (subcommand) {
       case "verify":
@@ -68,7 +129,7 @@ export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise
       case "tail":
         return await tail();
       default:
-        return await listRecords({ dir, filter, limit: limit ?? DEFAULT_LIST, json, out });
+        return await listRecords({ dir, filter, limit: limit ?? DEFAULT_PAGE, json, out });
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -82,7 +143,7 @@ export async function runAudit(invocation: Invocation, deps: AuditDeps): Promise
 
   async function tail(): Promise<ExitCode> {
     const show = { dir, filter, limit: limit ?? DEFAULT_TAIL, json, out };
-    if (options.follow !== true) return await listRecords(show);
+    if (!typed.follow) return await listRecords(show);
     // From before the first look, so that nothing is missed between.
     using watcher = watchIfAny(dir, deps);
     return await listRecords({ ...show, more: watcher && (() => watcher.changed()) });
@@ -100,11 +161,10 @@ function watchIfAny(dir: string, deps: AuditDeps) {
 
 /** The mirror to hold the record against. A configuration that does not load must not hide a fault. */
 async function mirrorOf(
-  { options, globals, out }: Invocation,
+  { globals, out }: Invocation,
   deps: AuditDeps,
   isCopy: boolean,
 ): Promise<string> {
-  if (typeof options.mirror === "string") return options.mirror;
   if (isCopy) return "";
   try {
     return await deps.mirror(globals);
@@ -122,46 +182,6 @@ function noteUnknownMirror(out: Output, error: unknown): void {
   });
 }
 
-function formatOf(options: Invocation["options"]): typeof EXPORT_FORMATS[number] {
-  const given = options.format ?? "jsonl";
-  const format = EXPORT_FORMATS.find((each) => each === given);
-  if (format !== undefined) return format;
-  throw new ServiceError(
-    "usage",
-    `Option --format is ${JSON.stringify(given)}; it takes ${EXPORT_FORMATS.join(" or ")}`,
-    { param: "format" },
-  );
-}
-
-const FILTERS: readonly OptionSpec[] = [
-  { name: "since", value: "TIME", summary: "Only records since then: 2h, or 2030-01-31T12:00Z" },
-  { name: "until", value: "TIME", summary: "Only records until then" },
-  { name: "session", value: "KEY", summary: "Only records of this session" },
-  { name: "capability", value: "NAME", summary: "Only this capability, such as fs.write" },
-  { name: "kind", value: "KIND", summary: "Only this kind, such as approval or action.refused" },
-  { name: "tool", value: "NAME", summary: "Only records of this tool" },
-];
-
-const JUDGED_BY: readonly OptionSpec[] = [
-  {
-    name: "public-key",
-    value: "PATH",
-    repeatable: true,
-    summary: "Trust signatures by this key (PEM)",
-  },
-  { name: "mirror", value: "PATH", summary: "Compare with these checkpoints (audit.mirror)" },
-  {
-    name: "known-loss",
-    value: "SEQ",
-    repeatable: true,
-    summary: "Number of a record that reports a loss you know of",
-  },
-];
-
-function limitOption(unless: string | number): OptionSpec {
-  return { name: "limit", alias: "n", value: "N", summary: `Records to print (${unless})` };
-}
-
 const audit: Command = {
   description:
     "Lists, verifies and exports the audit log: every action, approval and change by an operator. It " +
@@ -177,33 +197,7 @@ const audit: Command = {
   ],
   options: [{ name: "dir", value: "PATH", summary: "Folder of a copy (that of this home)" }],
   defaultSubcommand: "list",
-  subcommands: [
-    {
-      name: "list",
-      summary: "List the last records",
-      options: [limitOption(DEFAULT_LIST), ...FILTERS],
-    },
-    {
-      name: "tail",
-      summary: "Print the last few records, with --follow also new ones",
-      options: [
-        { name: "follow", alias: "f", summary: "Keep printing new records" },
-        limitOption(DEFAULT_TAIL),
-        ...FILTERS,
-      ],
-    },
-    { name: "verify", summary: "Check every record, link and signature", options: JUDGED_BY },
-    {
-      name: "export",
-      summary: "Print the verdict, the public key and the records",
-      options: [
-        { name: "format", value: "FORMAT", summary: "jsonl or csv (jsonl)" },
-        limitOption("all"),
-        ...FILTERS,
-        ...JUDGED_BY,
-      ],
-    },
-  ],
+  subcommands: Object.values(COMMANDS).map((each) => operationSubcommand(each)),
   run: (invocation) =>
     runAudit(invocation, {
       paths: homePaths,

@@ -193,7 +193,7 @@ Deno.test("G16 runAudit() verifies with 0, and ends with 1, the line and the rea
   assertStringIncludes(whole.stdout, `Matches the mirror ${mirror}`);
   assertStringIncludes(whole.stdout, "1 action without a recorded end");
   const verdict = JSON.parse((await run(audit, "verify", {}, { json: true })).stdout);
-  assertEquals([verdict.ok, verdict.records, verdict.signedSeq, verdict.keysFrom], [
+  assertEquals([verdict.ok, verdict.records, verdict.signed_seq, verdict.keys_from], [
     true,
     8,
     8,

@@ -5,60 +5,32 @@
  */
 
 import { BLOCKS } from "../../lib/operations/approvals.ts";
-import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset, YES } from "../operator/reset.ts";
-import { operateHere } from "../operator/operate_here.ts";
-import { operationSubcommand, typedInput } from "../operator/operation_subcommand.ts";
-import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
-import { jsonLine, type Output } from "../output.ts";
-import { printTable } from "../table.ts";
-import { timeText } from "../time_text.ts";
+import type { Command } from "../command.ts";
+import { askSubcommand, listSubcommand, runSubcommand } from "../operator/ask_subcommand.ts";
+import { fullKey } from "../operator/full_key.ts";
+import { asksHere, type HomeSubcommand } from "../operator/operate_here.ts";
+import { resetSubcommand } from "../operator/reset.ts";
+import { operatorDeps } from "../operator/with_state.ts";
 
-/** Runs the command. */
-async function runBlocks(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { subcommand = "list", globals, out } = invocation;
-  switch (subcommand) {
-    case "clear":
-      return await clear(invocation, deps);
-    case "reset":
-      return await reset("latches", invocation, deps);
-    default:
-      return await list(globals.json, out, deps);
-  }
-}
-
-async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
-  const { latches } = await operateHere({ op: "latches.list" }, deps, out);
-  if (json) {
-    for (const latch of latches) await out.stream(jsonLine(latch) + "\n");
-  } else if (latches.length === 0) {
-    out.note("No blocked capabilities");
-  } else {
-    printTable(
-      out,
-      ["SESSION", "CAPABILITY", "SINCE", "REASON"],
-      latches.map(({ session, capability, since, reason }) => [
-        session,
-        capability,
-        timeText(out, since * 1_000, deps.now()),
-        reason,
-      ]),
-    );
-  }
-  return EXIT.done;
-}
-
-async function clear(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { globals, out } = invocation;
-  const typed = typedInput(BLOCKS["latches.clear"], invocation);
-  const { capability } = typed;
-  // A name alone is a session of the command line, as in `service sessions`.
-  const session = typed.session.includes(":") ? typed.session : `cli:${typed.session}`;
-  const cleared = await operateHere({ op: "latches.clear", session, capability }, deps, out);
-  if (globals.json) out.json(cleared);
-  else out.note(`Cleared: ${session} can ask for ${capability} again`);
-  return EXIT.done;
-}
+const SUBCOMMANDS: HomeSubcommand[] = [
+  listSubcommand("latches.list", BLOCKS["latches.list"], {
+    rows: ({ latches }) => latches,
+    columns: ["SESSION", "CAPABILITY", "SINCE", "REASON"],
+    cells: ({ session, capability, since, reason }, time) => [
+      session,
+      capability,
+      time(since),
+      reason,
+    ],
+    none: "No blocked capabilities",
+  }),
+  askSubcommand("latches.clear", BLOCKS["latches.clear"], {
+    asked: ({ session, capability }) => ({ session: fullKey(session), capability }),
+    say: ({ session, capability }, out) =>
+      out.note(`Cleared: ${session} can ask for ${capability} again`),
+  }),
+  resetSubcommand("latches", "Set a damaged file of blocks aside, and start empty"),
+];
 
 const blocks: Command = {
   description:
@@ -71,15 +43,9 @@ const blocks: Command = {
   ],
   options: [],
   defaultSubcommand: "list",
-  subcommands: [
-    ...Object.values(BLOCKS).map((operation) => operationSubcommand(operation)),
-    {
-      name: "reset",
-      summary: "Set a damaged file of blocks aside, and start empty",
-      options: [YES],
-    },
-  ],
-  run: (invocation) => runBlocks(invocation, operatorDeps(invocation.globals)),
+  subcommands: SUBCOMMANDS.map(({ spec }) => spec),
+  run: (invocation) =>
+    runSubcommand(SUBCOMMANDS, invocation, asksHere(operatorDeps(invocation.globals))),
 };
 
 export default blocks;

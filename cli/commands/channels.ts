@@ -5,22 +5,21 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
+import { CHANNEL_STATUS } from "../../lib/operations/channel_status.ts";
 import { type ChannelsDeps, processChannelsDeps } from "../channels/deps.ts";
+import { missed, MISSED_COMMAND } from "../channels/missed.ts";
+import { send, SEND_COMMAND } from "../channels/send.ts";
 import type { Command, ExitCode, Invocation } from "../command.ts";
-
-const DEFAULT_WAIT_S = 30;
-const MAX_WAIT_S = 600;
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 
 /** Runs the command. */
 export async function runChannels(invocation: Invocation, deps: ChannelsDeps): Promise<ExitCode> {
   const { subcommand = "status", args, options, globals, out } = invocation;
   switch (subcommand) {
-    case "send": {
-      const { send } = await import("../channels/send.ts");
-      const [runtimeName, chatId, text] = args as [string, string, string];
-      const waitMs = seconds(options["wait"] as string | undefined) * 1_000;
-      return await send(out, deps, { runtimeName, chatId, text, waitMs }, globals);
-    }
+    case "send":
+      return await send(invocation, deps);
+    case "missed":
+      return await missed(invocation, deps);
     case "login": {
       const { login } = await import("../channels/login.ts");
       const asked = {
@@ -34,48 +33,11 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
         throw error;
       });
     }
-    case "missed": {
-      const { answerMissed, clearMissed, listMissed } = await import("../channels/missed.ts");
-      const answer = options["answer"] as string | undefined;
-      if (answer === undefined) {
-        const run = options["clear"] === true ? clearMissed : listMissed;
-        return await run(out, deps, args[0], globals);
-      }
-      if (args[0] !== undefined || options["clear"] === true) {
-        throw new ServiceError("usage", "--answer takes no name beside it, and no --clear", {
-          param: "answer",
-        });
-      }
-      return await answerMissed(out, deps, messageNumber(answer), globals);
-    }
     default: {
       const { status } = await import("../channels/status.ts");
-      return await status(out, deps, args[0], globals);
+      return await status(invocation, deps);
     }
   }
-}
-
-function messageNumber(typed: string): number {
-  const value = /^\d{1,15}$/.test(typed) ? Number(typed) : 0;
-  if (value >= 1) return value;
-  throw new ServiceError(
-    "usage",
-    `Option --answer is ${
-      JSON.stringify(typed)
-    }; expected a number that service channels missed shows`,
-    { param: "answer" },
-  );
-}
-
-function seconds(typed: string | undefined): number {
-  if (typed === undefined) return DEFAULT_WAIT_S;
-  const value = /^\d{1,6}$/.test(typed) ? Number(typed) : NaN;
-  if (value <= MAX_WAIT_S) return value;
-  throw new ServiceError(
-    "usage",
-    `Option --wait is ${JSON.stringify(typed)}; expected whole seconds from 0 to ${MAX_WAIT_S}`,
-    { param: "wait" },
-  );
 }
 
 const channels: Command = {
@@ -93,30 +55,9 @@ const channels: Command = {
   options: [],
   defaultSubcommand: "status",
   subcommands: [
-    {
-      name: "status",
-      args: "[NAME]",
-      summary: "Show the state of channels and their undelivered messages",
-    },
-    {
-      name: "send",
-      args: "NAME CHAT TEXT",
-      summary: "Send a message and report its delivery",
-      options: [{
-        name: "wait",
-        value: "SECONDS",
-        summary: `How long to wait for the delivery (${DEFAULT_WAIT_S})`,
-      }],
-    },
-    {
-      name: "missed",
-      args: "[NAME]",
-      summary: "List messages that arrived too late to be answered (channels.catchUpS)",
-      options: [
-        { name: "clear", summary: "Remove them from the list" },
-        { name: "answer", value: "MESSAGE", summary: "Answer this one after all" },
-      ],
-    },
+    { ...operationSubcommand(CHANNEL_STATUS["channels.status"]), args: "[NAME]" },
+    operationSubcommand(SEND_COMMAND),
+    operationSubcommand(MISSED_COMMAND),
     {
       name: "login",
       args: "NAME",

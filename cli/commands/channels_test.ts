@@ -1,22 +1,24 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { WorkerSource } from "../../lib/channel_worker/worker_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { MissedRow } from "../../lib/contract/journal.ts";
-import type { OutboxRow } from "../../lib/contract/journal.ts";
-import type { Params } from "../../lib/local/protocol.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
 import { durationOf } from "../channels/status.ts";
 import { parseCommand, parseHead } from "../parse.ts";
 import { testPackages } from "../testing/channel_packages.ts";
-import { FakeClient } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import channels, { runChannels } from "./channels.ts";
+
+type ChannelStatus = OperationResult<"channels.status">["channels"][number];
+type MissedRow = OperationResult<"missed.list">["messages"][number];
+type OutboxRow = OperationResult<"outbox.get">;
 
 interface Played {
   missed?: MissedRow[];
   statuses?: ChannelStatus[];
+  /** Of the message that is sent, one a look. */
   rows?: OutboxRow[];
   section?: Record<string, unknown>;
   login?: (asked: { source: WorkerSource; force: boolean }) => Promise<boolean>;
@@ -26,30 +28,23 @@ interface Played {
 function play(
   { missed = [], statuses = [], rows = [], section, login, isRunning = true }: Played = {},
 ) {
-  const sent: Params<"channel_send">[] = [];
-  const asked: unknown[] = [];
-  const note = <T>(params: unknown, answer: T) => {
-    asked.push(params);
-    return answer;
-  };
+  let looked = 0;
+  let elapsed = 0;
+  const client = new FakeClient(operations({
+    "channels.status": () => ({ channels: statuses }),
+    "service.status": () => ({}),
+    "missed.list": () => ({ count: missed.length, messages: missed }),
+    "missed.clear": () => ({ cleared: missed.length }),
+    "missed.answer": () => ({ kind: "turn", turn_id: "t" }),
+    "outbox.send": () => rows[0],
+    "outbox.get": () => rows[Math.min(++looked, rows.length - 1)],
+  }));
   const deps: ChannelsDeps = {
     withRunning(_, use) {
       if (!isRunning) {
         return Promise.reject(new ServiceError("not_found", "No service runs in /home"));
       }
-      return use(
-        new FakeClient({
-          channels: () => statuses,
-          missed: (params) => note(params, missed),
-          missed_clear: (params) => note(params, { cleared: missed.length }),
-          missed_answer: (params) =>
-            note(params, { kind: "turn" as const, turnId: "t", repeated: false }),
-          channel_send(params) {
-            sent.push(params);
-            return rows;
-          },
-        }),
-      );
+      return use(client);
     },
     configured: async () => ({
       registry: await testPackages(),
@@ -58,10 +53,15 @@ function play(
     }),
     login: (asked) => login?.(asked) ?? Promise.resolve(true),
     now: () => 100_000,
+    elapsed: () => elapsed,
+    sleep(ms) {
+      elapsed += ms;
+      return Promise.resolve();
+    },
   };
   return {
-    sent,
-    asked,
+    asked: () => client.seen.map(({ params }) => (params as { request: unknown }).request),
+    elapsed: () => elapsed,
     async run(...line: string[]) {
       const { out, stdout, stderr } = memoryOutput();
       const parsed = parseCommand("channels", channels, parseHead(["channels", ...line]));
@@ -72,12 +72,12 @@ function play(
 }
 
 const STATUS: ChannelStatus = {
-  runtimeName: "chat",
   channel: "chat",
-  displayName: "Chat",
+  runtime_name: "chat",
+  display_name: "Chat",
   state: "running",
   detail: "connected as @bot",
-  since: 9_000,
+  since: 9,
   restarts: 1,
   missed: 3,
   deliveries: { waiting: 2, retrying: 1, sent: 7, unknown: 1, dead: 0 },
@@ -85,14 +85,15 @@ const STATUS: ChannelStatus = {
 
 function row(state: OutboxRow["state"], more: Partial<OutboxRow> = {}): OutboxRow {
   return {
-    rowid: 5,
-    id: "test:1",
+    id: 5,
     channel: "chat",
-    chatId: "#room",
-    content: "hi",
+    chat_id: "#room",
+    text: "hi",
+    files: [],
     state,
-    createdAt: 0,
-    expiresAt: 1,
+    partial: false,
+    created_at: 0,
+    expires_at: 1,
     attempts: 1,
     ...more,
   };
@@ -101,13 +102,13 @@ function row(state: OutboxRow["state"], more: Partial<OutboxRow> = {}): OutboxRo
 Deno.test("channels status shows each instance, what went wrong, and what waits for a decision", async () => {
   const failed: ChannelStatus = {
     ...STATUS,
-    runtimeName: "chat.work",
+    runtime_name: "chat.work",
     state: "failed",
     problem: "server is not set\x1b[2J",
     detail: undefined,
   };
   const { run } = play({
-    statuses: [STATUS, failed, { ...failed, runtimeName: "x", state: "off" }],
+    statuses: [STATUS, failed, { ...failed, runtime_name: "x", state: "off" }],
   });
   const { exit, stdout, stderr } = await run("status");
   assertEquals(exit, 0);
@@ -129,7 +130,7 @@ Deno.test("channels status shows each instance, what went wrong, and what waits 
   assertStringIncludes(stderr, "service outbox");
   assertStringIncludes(stderr, "Missed messages: 9. List them with: service channels missed");
   const json = (await run("status", "chat.work", "--json")).stdout.trim().split("\n");
-  assertEquals(json.map((line) => JSON.parse(line).runtimeName), ["chat.work"]);
+  assertEquals(json.map((line) => JSON.parse(line).runtime_name), ["chat.work"]);
   assertEquals((await run("status", "chat", "--json")).stdout.trim().split("\n").length, 3);
   const error = await assertRejects(() => run("status", "chatt"), ServiceError);
   assertEquals(error.code, "not_found");
@@ -152,12 +153,11 @@ Deno.test("channels send tells what became of the message", async () => {
     ],
   });
   const sent = await retried.run("send", "chat", "#room", "hi there", "--wait", "5");
-  assertEquals(retried.sent, [{
-    runtimeName: "chat",
-    chatId: "#room",
-    text: "hi there",
-    waitMs: 5_000,
-  }]);
+  assertEquals(retried.asked(), [
+    { op: "outbox.send", channel: "chat", chat_id: "#room", text: "hi there" },
+    { op: "outbox.get", id: 5 },
+    { op: "outbox.get", id: 5 },
+  ]);
   assertEquals([sent.exit, sent.stdout], [0, ""]);
   assertEquals(
     sent.stderr,
@@ -181,22 +181,23 @@ Deno.test("channels send tells what became of the message", async () => {
   }
   const json = await play({ rows: [row("sent")] }).run("send", "chat", "#room", "hi", "--json");
   assertEquals(JSON.parse(json.stdout).state, "sent");
-  await assertRejects(() => play().run("send", "chat", "#room", "hi"), ServiceError);
+  const late = play({ rows: [row("pending")] });
+  assertEquals((await late.run("send", "chat", "#room", "hi", "--wait", "2")).exit, 1);
+  assertEquals(late.elapsed(), 2_000);
 });
 
 Deno.test("channels missed lists what came too late, drops it, and has one answered", async () => {
   const missed: MissedRow = {
-    rowid: 17,
-    runtimeName: "chat.work",
-    chatId: "#room",
-    senderId: "ann",
-    senderName: "Ann\x1b[2J",
-    content: "Where are you?\nI wait",
-    isCut: true,
+    id: 17,
+    channel: "chat.work",
+    chat_id: "#room",
+    sender_id: "ann",
+    sender_name: "Ann\x1b[2J",
+    text: "Where are you?\nI wait",
+    truncated: true,
     files: ["a.png"],
-    streaming: false,
-    sentAt: 1_000,
-    receivedAt: 90_000_000,
+    sent_at: 1,
+    received_at: 90_000,
   };
   const { run, asked } = play({ missed: [missed] });
   const { exit, stdout, stderr } = await run("missed", "chat.work");
@@ -205,17 +206,18 @@ Deno.test("channels missed lists what came too late, drops it, and has one answe
   for (const part of ["17", "1970-01-01T00:00:01Z", "Where are you?", "(files: a.png)", "(ann)"]) {
     assertStringIncludes(stdout, part);
   }
-  assertStringIncludes(stderr, "service channels missed --answer MESSAGE");
+  assertStringIncludes(stderr, "service channels missed --answer N");
   assertEquals(JSON.parse((await run("missed", "--json")).stdout), missed);
   assertEquals((await run("missed", "--clear", "chat.work")).stderr, "Dropped 1 message\n");
   assertEquals(JSON.parse((await run("missed", "--clear", "--json")).stdout), { cleared: 1 });
   assertStringIncludes((await run("missed", "--answer", "17")).stderr, "is being answered");
-  assertEquals(asked, [
-    { after: 0, limit: 1_000, channel: "chat.work" },
-    { after: 0, limit: 1_000 },
-    { channel: "chat.work" },
-    {},
-    { message: 17 },
+  const page = { op: "missed.list", after: 0, limit: 200 };
+  assertEquals(asked(), [
+    { ...page, name: "chat.work" },
+    { ...page, name: undefined },
+    { op: "missed.clear", name: "chat.work" },
+    { op: "missed.clear", name: undefined },
+    { op: "missed.answer", id: 17, name: undefined },
   ]);
   assertStringIncludes((await play().run("missed")).stderr, "No missed messages");
 });
@@ -232,7 +234,6 @@ Deno.test("channels takes each option where it belongs, and values in their rang
   await usage("status", "--clear");
   await usage("missed", "--answer", "x");
   await usage("missed", "--answer", "0");
-  await usage("missed", "chat", "--answer", "1");
   await usage("missed", "--clear", "--answer", "1");
   for (const wait of ["-1", "601", "x", "1.5"]) {
     await usage("send", "a", "b", "c", `--wait=${wait}`);

@@ -11,7 +11,7 @@ import { ask, type TurnClient } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
 import { processSignals, type Signals, withInterrupts } from "../agent/interrupts.ts";
 import { processSources } from "../agent/process_sources.ts";
-import { wireToken } from "../chat/wire_access.ts";
+import { wireAccess } from "../chat/wire_access.ts";
 import { refusal, WireTurns } from "../chat/wire_turns.ts";
 import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
 import { jsonLine, type Output } from "../output.ts";
@@ -81,8 +81,8 @@ async function readAsked({ globals, options, out }: Invocation, deps: ChatComman
   return {
     url,
     clientId: options["client-id"] as string | undefined,
-    secret,
-    token: () => wireToken({ url, secret, fetch: deps.fetch }),
+    access: () => wireAccess({ url, secret, fetch: deps.fetch }),
+    isOwnPort: own !== undefined,
     chat,
     isWatching,
     input,
@@ -101,11 +101,11 @@ class Wire {
   printing = Promise.resolve();
   readonly #gone = Promise.withResolvers<void>();
 
-  constructor({ url, clientId, token, chat, isWatching }: Asked, out: Output) {
+  constructor({ url, clientId, access, chat, isWatching }: Asked, out: Output) {
     this.client = new WireClient({
       url: url.href,
       clientId,
-      token,
+      token: async () => (await access()).token,
       onFrame: (frame) => {
         if (isWatching) {
           if (!("chat_id" in frame) || frame.chat_id !== chat) return;
@@ -181,7 +181,7 @@ function rethrow(error: unknown): never {
 
 async function talk(
   { globals, options, out }: Invocation,
-  { url, clientId, token, chat, secret }: Asked,
+  { url, clientId, access, chat, isOwnPort }: Asked,
   { fetch }: ChatCommandDeps,
 ): Promise<ExitCode> {
   if (globals.json || !out.isErrorTerminal) {
@@ -189,16 +189,21 @@ async function talk(
       param: "message",
     });
   }
-  const { wireChat } = await import("../terminal/wire_chat.ts");
+  const [{ wireChat }, { addSessionGrant }] = await Promise.all([
+    import("../terminal/wire_chat.ts"),
+    import("../operator/approval_choices.ts"),
+  ]);
   return await wireChat(globals, {
     url: url.href,
     clientId,
-    token,
-    apiToken: secret?.startsWith("sat_") ? secret : undefined,
+    access,
     fetch,
     chat,
     isStreamed: options["no-stream"] !== true,
     checkChatId,
+    isOwnPort,
+    // Only the owner of a home may grant.
+    addGrant: isOwnPort ? (grant) => addSessionGrant(globals, out, grant) : undefined,
   });
 }
 

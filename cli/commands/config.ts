@@ -4,8 +4,10 @@
  * @module
  */
 
+import { SETTINGS } from "../../lib/operations/settings.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { ConfigDeps } from "../config/deps.ts";
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 
 /** Runs the command. */
 export async function runConfig(invocation: Invocation, deps: ConfigDeps): Promise<ExitCode> {
@@ -71,7 +73,7 @@ const config: Command = {
     { name: "unset", args: "KEY", summary: "Remove one key, so that its default applies" },
     { name: "check", summary: "List every problem, and what a change would need" },
     { name: "path", summary: "Print the path of the file" },
-    { name: "schema", summary: "Print the JSON Schema, for editors" },
+    operationSubcommand(SETTINGS["settings.schema"]),
   ],
   async run(invocation) {
     const { configDeps } = await import("../config/deps.ts");

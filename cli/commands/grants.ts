@@ -4,88 +4,46 @@
  * @module
  */
 
-import type { Capability } from "../../lib/contract/actions.ts";
-import type { Grant } from "../../lib/policy/grants.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset, YES } from "../operator/reset.ts";
-import { changeState, type OperatorDeps, operatorDeps, readState } from "../operator/with_state.ts";
-import { jsonLine, type Output } from "../output.ts";
-import { printTable } from "../table.ts";
-import { timeText } from "../time_text.ts";
+import { GRANTS } from "../../lib/operations/grants.ts";
+import type { Command, ExitCode, Invocation } from "../command.ts";
+import { askSubcommand, listSubcommand, runSubcommand } from "../operator/ask_subcommand.ts";
+import { fullKey } from "../operator/full_key.ts";
+import { asksHere, type HomeSubcommand } from "../operator/operate_here.ts";
+import { resetSubcommand } from "../operator/reset.ts";
+import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
+
+const SUBCOMMANDS: HomeSubcommand[] = [
+  listSubcommand("grants.list", GRANTS["grants.list"], {
+    rows: ({ grants }) => grants,
+    columns: ["GRANT", "SUBJECT", "CAPABILITY", "CREATED", "NOTE", "TARGET"],
+    cells: ({ id, subject, capability, created_at, note, target }, time) => [
+      id,
+      subject,
+      capability,
+      time(created_at),
+      visibleLine(note),
+      visibleLine(target),
+    ],
+    none: "No grants. A refusal prints the command that grants the action",
+  }),
+  askSubcommand("grants.add", GRANTS["grants.add"], {
+    asked: (grant) => ({ ...grant, subject: fullKey(grant.subject) }),
+    say({ id, subject, capability }, out) {
+      out.line(id);
+      out.note(`Granted: ${subject} may ${capability} this target, even unattended`);
+    },
+  }),
+  askSubcommand("grants.remove", GRANTS["grants.remove"], {
+    say: ({ id, capability, subject }, out) =>
+      out.note(`Removed ${id} (${capability} of ${subject})`),
+  }),
+  resetSubcommand("grants", "Set a damaged file of grants aside, and start empty"),
+];
 
 /** Runs the command. */
-export async function runGrants(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
-  const { subcommand = "list", args, globals, out } = invocation;
-  switch (subcommand) {
-    case "add":
-      return await add(invocation, deps);
-    case "rm":
-      return await remove(args[0]!, globals.json, out, deps);
-    case "reset":
-      return await reset("grants", invocation, deps);
-    default:
-      return await list(globals.json, out, deps);
-  }
-}
-
-async function add(
-  { args, options, globals, out }: Invocation,
-  deps: OperatorDeps,
-): Promise<ExitCode> {
-  const [typed, capability, target] = args as [string, string, string];
-  const grant = await changeState(deps, out, (state) =>
-    state.grants.add({
-      // A name alone is a session of the command line, as in `service sessions`.
-      subject: typed.includes(":") ? typed : `cli:${typed}`,
-      // Checked there, with everything else.
-      capability: capability as Capability,
-      target,
-      note: options["note"] as string | undefined ?? "",
-    }));
-  if (globals.json) out.json(grant);
-  else {
-    out.line(grant.id);
-    out.note(`Granted: ${grant.subject} may ${grant.capability} this target, even unattended`);
-  }
-  return EXIT.done;
-}
-
-async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
-  const grants = await readState(deps, (state) => state.grants.list());
-  if (json) {
-    for (const grant of grants) await out.stream(jsonLine(grant) + "\n");
-  } else if (grants.length === 0) {
-    out.note("No grants. A refusal prints the command that grants the action");
-  } else {
-    printTable(
-      out,
-      ["GRANT", "SUBJECT", "CAPABILITY", "CREATED", "NOTE", "TARGET"],
-      grants.map((grant) => grantRow(grant, out, deps.now())),
-    );
-  }
-  return EXIT.done;
-}
-
-function grantRow(
-  { id, subject, capability, createdAt, note, target }: Grant,
-  out: Output,
-  now: number,
-): string[] {
-  const created = timeText(out, createdAt, now);
-  return [id, subject, capability, created, visibleLine(note), visibleLine(target)];
-}
-
-async function remove(
-  id: string,
-  json: boolean,
-  out: Output,
-  deps: OperatorDeps,
-): Promise<ExitCode> {
-  const { subject, capability } = await changeState(deps, out, (state) => state.grants.remove(id));
-  if (json) out.json({ id, removed: true });
-  else out.note(`Removed ${id} (${capability} of ${subject})`);
-  return EXIT.done;
+export function runGrants(invocation: Invocation, deps: OperatorDeps): Promise<ExitCode> {
+  return runSubcommand(SUBCOMMANDS, invocation, asksHere(deps));
 }
 
 const grants: Command = {
@@ -103,21 +61,7 @@ const grants: Command = {
   ],
   options: [],
   defaultSubcommand: "list",
-  subcommands: [
-    { name: "list", summary: "List grants" },
-    {
-      name: "add",
-      args: "SUBJECT CAPABILITY TARGET",
-      summary: "Grant one action",
-      options: [{ name: "note", value: "TEXT", summary: "Reason, for the list and the audit log" }],
-    },
-    { name: "rm", args: "ID", summary: "Revoke a grant" },
-    {
-      name: "reset",
-      summary: "Set a damaged file of grants aside, and start empty",
-      options: [YES],
-    },
-  ],
+  subcommands: SUBCOMMANDS.map(({ spec }) => spec),
   run: (invocation) => runGrants(invocation, operatorDeps(invocation.globals)),
 };
 

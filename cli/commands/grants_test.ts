@@ -124,7 +124,7 @@ Deno.test("grants rm takes one back, once", async () => {
 Deno.test("grants add refuses what could never hold, and writes nothing", async () => {
   await using temp = await setUp();
   const cases: [string[], string][] = [
-    [["api:a", "fs.rea", "/a"], "capability"],
+    [["api:a", "fs.rea", "/a"], "CAPABILITY"],
     [["1api:a", "fs.read", "/a"], "subject"],
     [["api:a", "fs.read", "a"], "target"],
     [["api:a", "net.fetch", "a.example"], "target"],

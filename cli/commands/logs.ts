@@ -1,7 +1,7 @@
 /** `service logs`: the log of the service. */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { parseNumber, parseTime } from "../audit/filters.ts";
+import { parseNumber, parseTime } from "../typed_values.ts";
 import { type Command, EXIT } from "../command.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { jsonLine } from "../output.ts";

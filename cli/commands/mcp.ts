@@ -5,7 +5,8 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { MCP } from "../../lib/packages/wanted_packages.ts";
+import { MCP } from "../../lib/operations/mcp.ts";
+import { MCP as PACKAGES } from "../../lib/packages/wanted_packages.ts";
 import { type Command, type ExitCode, type Invocation } from "../command.ts";
 import { processSignals } from "../agent/interrupts.ts";
 import { ensurePackages } from "../ensure_packages.ts";
@@ -13,6 +14,7 @@ import { listServers, type McpDeps } from "../mcp/list.ts";
 import { serveAgent } from "../mcp/serve.ts";
 import { testServer } from "../mcp/test.ts";
 import { withService } from "../open_service.ts";
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 
 /** Runs the command. */
 export async function runMcp(invocation: Invocation, deps: McpDeps): Promise<ExitCode> {
@@ -54,7 +56,7 @@ const mcp: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List servers, their state and what they offer" },
+    operationSubcommand(MCP["mcp.list"]),
     {
       name: "add",
       args: "NAME [COMMAND...]",
@@ -77,7 +79,7 @@ const mcp: Command = {
       ],
     },
     { name: "remove", args: "NAME", summary: "Remove a server" },
-    { name: "test", args: "NAME", summary: "Connect to a server and report errors" },
+    operationSubcommand(MCP["mcp.test"]),
     {
       name: "serve",
       summary: "Serve this agent over standard input and output",
@@ -91,7 +93,7 @@ const mcp: Command = {
     if (invocation.subcommand !== "serve") {
       return await runMcp(invocation, { withService, elapsed: () => performance.now() });
     }
-    await ensurePackages({ user: "service mcp serve", param: "mcp", dependencies: MCP });
+    await ensurePackages({ user: "service mcp serve", param: "mcp", dependencies: PACKAGES });
     return await serveAgent(invocation, {
       withService,
       signals: processSignals,

@@ -1,12 +1,11 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
+import type { McpServer } from "../mcp/list.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { adviceFor } from "../mcp/test.ts";
-import { FakeClient } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { runMcp } from "./mcp.ts";
 
-const FILES: McpServerStatus = {
+const FILES: McpServer = {
   server: "files",
   transport: "stdio",
   state: "connected",
@@ -16,7 +15,7 @@ const FILES: McpServerStatus = {
   prompts: [{ name: "sum", description: "Sums up" }],
   restarts: 2,
 };
-const BROKEN: McpServerStatus = {
+const BROKEN: McpServer = {
   ...FILES,
   server: "web",
   transport: "http",
@@ -25,16 +24,21 @@ const BROKEN: McpServerStatus = {
   tools: [],
 };
 
+const ADVISED = { ...BROKEN, advice: "put its key there" };
+
 function run(
   subcommand: string | undefined,
   { args = [], json = false, answer }: {
     args?: string[];
     json?: boolean;
-    answer: McpServerStatus[];
+    answer: (McpServer & { advice?: string })[];
   },
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const client = new FakeClient({ mcp: () => answer });
+  const client = new FakeClient(operations({
+    "mcp.list": () => ({ servers: answer }),
+    "mcp.test": () => answer[0],
+  }));
   let now = 0;
   const invocation: Invocation = {
     subcommand,
@@ -53,7 +57,7 @@ function run(
 Deno.test("mcp list shows each server and its tools", async () => {
   const { exit, stdout, client } = run(undefined, { answer: [FILES, BROKEN] });
   assertEquals(await exit, EXIT.done);
-  assertEquals(client.seen[0]!.params, { op: "list" });
+  assertEquals(client.seen[0]!.params, { token: undefined, request: { op: "mcp.list" } });
   assertMatch(stdout.text, /files +stdio +connected +1 +1 +1 +2$/m);
   // Whole, however narrow the terminal is.
   assertMatch(stdout.text, /^files: filesystem 1\.0$/m);
@@ -73,28 +77,18 @@ Deno.test("mcp list --json prints one server a line, and list says where there i
 Deno.test("mcp test says how long it took and what there is, and exits with 1 when it failed", async () => {
   const good = run("test", { args: ["files"], answer: [FILES] });
   assertEquals(await good.exit, EXIT.done);
-  assertEquals(good.client.seen[0]!.params, { op: "test", server: "files" });
+  assertEquals(good.client.seen[0]!.params, {
+    token: undefined,
+    request: { op: "mcp.test", name: "files" },
+  });
   assertStringIncludes(good.stdout.text, "connected over stdio after 40 ms: filesystem 1.0");
   assertStringIncludes(good.stdout.text, "Tools: 1, resources: 1, prompts: 1");
   assertStringIncludes(good.stdout.text, "file:///a");
-  const bad = run("test", { args: ["web"], answer: [BROKEN] });
+  const bad = run("test", { args: ["web"], answer: [ADVISED] });
   assertEquals(await bad.exit, EXIT.failed);
   assertStringIncludes(bad.stderr.text, "it answers HTTP 401");
-  assertStringIncludes(bad.stderr.text, "mcp.servers.web.headers");
-  const json = run("test", { args: ["web"], json: true, answer: [BROKEN] });
+  assertStringIncludes(bad.stderr.text, "put its key there");
+  const json = run("test", { args: ["web"], json: true, answer: [ADVISED] });
   assertEquals(await json.exit, EXIT.failed);
-  const said = JSON.parse(json.stdout.text);
-  assertEquals([said.server, said.ms, typeof said.advice], ["web", 40, "string"]);
-});
-
-Deno.test("adviceFor() names the key to change", () => {
-  const of = (transport: "stdio" | "http", detail: string) =>
-    adviceFor({ server: "s", state: "failed", transport, detail });
-  assertEquals(of("stdio", "command: there is no program"), "Correct mcp.servers.s.command");
-  assertStringIncludes(
-    of("http", 'url: "x" …; list the host in gates.privateHosts'),
-    "privateHosts",
-  );
-  assertStringIncludes(of("http", "a.example cannot be reached"), "mcp.servers.s.url");
-  assertStringIncludes(of("stdio", "it ended with code 1"), "mcp.servers.s.read");
+  assertEquals(JSON.parse(json.stdout.text), ADVISED);
 });

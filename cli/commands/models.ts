@@ -4,22 +4,32 @@
  * @module
  */
 
-import type { ModelListing } from "../../lib/model/registry.ts";
+import { MODELS, modelsToWire } from "../../lib/operations/models.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { type Command, EXIT } from "../command.ts";
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 import type { Output } from "../output.ts";
 import { printTable } from "../table.ts";
 
 /** Prints the models, the one in force first and marked. */
-export function printModels(out: Output, listings: readonly ModelListing[], json: boolean): void {
-  if (json) {
-    out.json({ models: listings });
-    return;
+export function printModels(
+  out: Output,
+  answer: OperationResult<"models.list">,
+  json: boolean,
+): void {
+  if (json) out.json(answer);
+  else {
+    printTable(
+      out,
+      ["", "MODEL", "PRESET", "WHY"],
+      answer.models.map(({ name, preset, used, reason }) => [
+        used ? "*" : "",
+        name,
+        preset ?? "",
+        reason,
+      ]),
+    );
   }
-  printTable(
-    out,
-    ["", "MODEL", "PRESET", "WHY"],
-    listings.map(({ name, preset, used, reason }) => [used ? "*" : "", name, preset ?? "", reason]),
-  );
 }
 
 const models: Command = {
@@ -36,7 +46,7 @@ const models: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List the models" },
+    operationSubcommand(MODELS["models.list"]),
     { name: "set", args: "NAME", summary: "Use a model, as PROVIDER/MODEL, or a preset" },
   ],
   async run({ subcommand, args, globals, out }) {
@@ -57,8 +67,9 @@ const models: Command = {
       ]);
     const own = ownOptions(globals);
     const { config } = await loadConfig({ ...own, keepLastGood: false });
-    const listings = withoutSecrets(resolveModels({ config }).list(), own);
-    printModels(out, listings, globals.json);
+    const presets = () => Object.keys(config.agent.presets);
+    const answer = modelsToWire({ models: resolveModels({ config }), presets });
+    printModels(out, withoutSecrets(answer, own), globals.json);
     return EXIT.done;
   },
 };

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { configSchema } from "../../lib/config/schema.ts";
 import { resolveModels } from "../../lib/model/registry.ts";
+import { modelsToWire } from "../../lib/operations/models.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { printModels } from "./models.ts";
 
@@ -13,9 +14,14 @@ const CONFIG = configSchema.parse({
   providers: { local: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "sk-secret" }, openai: {} },
 });
 
+const ANSWER = modelsToWire({
+  models: resolveModels({ config: CONFIG }),
+  presets: () => ["fast"],
+});
+
 Deno.test("printModels() marks the model in force and says why of each", () => {
   const { out, stdout } = memoryOutput();
-  printModels(out, resolveModels({ config: CONFIG }).list(), false);
+  printModels(out, ANSWER, false);
   const [header, first, ...others] = stdout.text.trimEnd().split("\n");
   assertEquals(header!.split(/ {2,}/), ["", "MODEL", "PRESET", "WHY"]);
   assertEquals(first!.split(/ {2,}/), ["*", "local/qwen", "agent.model names it"]);
@@ -26,7 +32,6 @@ Deno.test("printModels() marks the model in force and says why of each", () => {
 
 Deno.test("printModels() prints one JSON document with --json", () => {
   const { out, stdout } = memoryOutput();
-  const listings = resolveModels({ config: CONFIG }).list();
-  printModels(out, listings, true);
-  assertEquals(JSON.parse(stdout.text), { models: listings });
+  printModels(out, ANSWER, true);
+  assertEquals(JSON.parse(stdout.text), ANSWER);
 });

@@ -1,40 +1,45 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { OutboxRow } from "../../lib/contract/journal.ts";
+import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { FakeClient, type Script } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { runOutbox } from "./outbox.ts";
 
-function row(rowid: number, changes: Partial<OutboxRow> = {}): OutboxRow {
+type Row = OperationResult<"outbox.get">;
+
+function row(id: number, changes: Partial<Row> = {}): Row {
   return {
-    rowid,
-    id: `m${rowid}`,
+    id,
     channel: "irc",
-    chatId: "#a",
-    content: "hello\nthere",
+    chat_id: "#a",
+    text: "hello\nthere",
+    files: [],
     state: "dead",
-    createdAt: Date.parse("2026-03-01T08:30:00Z"),
-    expiresAt: Date.parse("2026-03-02T08:30:00Z"),
+    partial: false,
+    created_at: Date.parse("2026-03-01T08:30:00Z") / 1_000,
+    expires_at: Date.parse("2026-03-02T08:30:00Z") / 1_000,
     attempts: 3,
     error: "no such\u001b[31m chat",
     ...changes,
   };
 }
 
-const FILE = { name: "a", path: "/a" };
+const ROWS = [row(1), row(2, { state: "unknown", partial: true, files: ["a"] })];
 
 function setUp(
   invocation: Partial<Pick<Invocation, "subcommand" | "args" | "options">>,
-  { json = false, script = {} }: { json?: boolean; script?: Script } = {},
+  { json = false, list = { messages: ROWS } }: {
+    json?: boolean;
+    list?: OperationResult<"outbox.list">;
+  } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const client = new FakeClient({
-    outbox: () => [row(1), row(2, { state: "unknown", isPiece: true, media: [FILE] })],
-    outbox_resend: ({ message }) => row(message, { state: "pending" }),
-    outbox_drop: ({ message }) => row(message, { state: "expired" }),
-    ...script,
-  });
+  const client = new FakeClient(operations({
+    "outbox.list": () => list,
+    "outbox.resend": ({ id }: OperationRequest<"outbox.resend">) => row(id, { state: "pending" }),
+    "outbox.drop": ({ id }: OperationRequest<"outbox.drop">) => row(id, { state: "expired" }),
+  }));
   const run = () =>
     runOutbox({
       args: [],
@@ -43,16 +48,14 @@ function setUp(
       out,
       ...invocation,
     }, { withService: (_, use) => use(client) });
-  return { run, client, stdout, stderr };
+  const asked = () => client.seen.map(({ params }) => (params as { request: unknown }).request);
+  return { run, asked, stdout, stderr };
 }
 
 Deno.test("runOutbox() lists what is not delivered, one line each, safe to look at", async () => {
-  const { run, client, stdout } = setUp({});
+  const { run, asked, stdout } = setUp({});
   assertEquals(await run(), EXIT.done);
-  assertEquals(client.seen[0]!.params, {
-    limit: 50,
-    states: ["pending", "sending", "unknown", "dead", "expired"],
-  });
+  assertEquals(asked(), [{ op: "outbox.list" }]);
   const lines = stdout.text.trimEnd().split("\n");
   assertEquals(lines.length, 3);
   assertStringIncludes(lines[1]!, "dead");
@@ -61,66 +64,57 @@ Deno.test("runOutbox() lists what is not delivered, one line each, safe to look 
   assertStringIncludes(lines[2]!, "(1 file)");
 });
 
-Deno.test("runOutbox() asks for what the options name, and says when there may be more", async () => {
-  const { run, client, stderr } = setUp({
+Deno.test("runOutbox() asks for what the options name, and says when there are more", async () => {
+  const { run, asked, stderr } = setUp({
     subcommand: "list",
-    options: { state: ["dead", "unknown", "dead"], channel: "irc.b", limit: "2", after: "0" },
-  });
+    options: { state: ["dead", "unknown,sent"], channel: "irc.b", limit: "2", after: "0" },
+  }, { list: { messages: ROWS, after: 2 } });
   await run();
-  assertEquals(client.seen[0]!.params, {
+  assertEquals(asked(), [{
+    op: "outbox.list",
     limit: 2,
     after: 0,
-    states: ["dead", "unknown"],
+    state: ["dead", "unknown", "sent"],
     channel: "irc.b",
-  });
+  }]);
   assertStringIncludes(stderr.text, "service outbox list --after 2");
-  const all = setUp({ options: { state: ["all"] } });
-  await all.run();
-  const { states } = all.client.seen[0]!.params as { states: string[] };
-  assertEquals(states.length, 6);
 });
 
 Deno.test("runOutbox() --json prints each message as it is", async () => {
   const { run, stdout } = setUp({}, { json: true });
   await run();
-  assertEquals(stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line)), [
-    row(1),
-    row(2, { state: "unknown", isPiece: true, media: [FILE] }),
-  ]);
+  assertEquals(stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line)), ROWS);
 });
 
 Deno.test("runOutbox() resends and drops one", async () => {
   const resend = setUp({ subcommand: "resend", args: ["17"] });
   assertEquals(await resend.run(), EXIT.done);
-  assertEquals(resend.client.seen, [{
-    op: "outbox_resend",
-    params: { message: 17 },
-    stop: undefined,
-  }]);
+  assertEquals(resend.asked(), [{ op: "outbox.resend", id: 17 }]);
   assertStringIncludes(resend.stderr.text, "Message 17 for irc #a is pending again");
   const drop = setUp({ subcommand: "drop", args: ["17"] }, { json: true });
   await drop.run();
-  assertEquals(drop.client.seen[0]!.op, "outbox_drop");
+  assertEquals(drop.asked(), [{ op: "outbox.drop", id: 17 }]);
   assertEquals(JSON.parse(drop.stdout.text).state, "expired");
 });
 
 Deno.test("runOutbox() refuses what it cannot use before it asks", async () => {
   const cases: [Parameters<typeof setUp>[0], string][] = [
-    [{ subcommand: "resend", args: ["m17"] }, "MESSAGE is"],
-    [{ subcommand: "drop", args: ["0"] }, "MESSAGE is"],
-    [{ options: { state: ["lost"] } }, "--state is"],
-    [{ options: { limit: "0" } }, "--limit is"],
-    [{ options: { after: "-1" } }, "--after is"],
+    [{ subcommand: "resend", args: ["m17"] }, 'ID is "m17"; expected a whole number'],
+    [{ subcommand: "drop", args: ["0"] }, "ID is 0; expected a whole number of at least 1"],
+    [{ options: { state: ["dead", "lost"] } }, '--state is "lost"; expected one of pending'],
+    [{ options: { limit: "0" } }, "--limit is 0"],
+    [{ options: { limit: "1001" } }, "--limit is 1001; expected a whole number from 1 to 1000"],
+    [{ options: { after: "-1" } }, '--after is "-1"'],
   ];
   for (const [invocation, words] of cases) {
-    const { run, client } = setUp(invocation);
+    const { run, asked } = setUp(invocation);
     const error = await assertRejects(run, ServiceError, words);
-    assertEquals([error.code, client.seen], ["usage", []]);
+    assertEquals([error.code, asked()], ["usage", []]);
   }
 });
 
 Deno.test("runOutbox() says so when there is nothing", async () => {
-  const { run, stdout, stderr } = setUp({}, { script: { outbox: () => [] } });
+  const { run, stdout, stderr } = setUp({}, { list: { messages: [] } });
   assertEquals(await run(), EXIT.done);
   assertEquals(stdout.text, "");
   assertStringIncludes(stderr.text, "No undelivered messages");

@@ -4,7 +4,9 @@
  * @module
  */
 
+import { CHANNELS } from "../../lib/operations/channels.ts";
 import { type Command, EXIT, type ExitCode, type Invocation, type OptionSpec } from "../command.ts";
+import { operationSubcommand } from "../operator/operation_subcommand.ts";
 import type { PluginsDeps } from "../plugins/deps.ts";
 
 /** Runs the command. */
@@ -58,7 +60,7 @@ const plugins: Command = {
   options: [],
   defaultSubcommand: "list",
   subcommands: [
-    { name: "list", summary: "List channels and their state" },
+    operationSubcommand(CHANNELS["channels.list"], { without: ["locale"] }),
     {
       name: "enable",
       args: "NAME",

@@ -5,11 +5,10 @@
  */
 
 import { resolve } from "@std/path";
-import type { Project, Projects } from "../../lib/authority/projects.ts";
+import type { Projects } from "../../lib/authority/projects.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { jsonLine } from "../output.ts";
-import { printTable } from "../table.ts";
+import { printList } from "../print_list.ts";
 
 /** What the command reaches outside of itself. */
 export interface ProjectsDeps {
@@ -21,17 +20,17 @@ export interface ProjectsDeps {
 
 /** Runs the command. */
 export async function runProjects(
-  { subcommand = "list", args, globals: { json }, out }: Invocation,
+  { subcommand = "list", args, globals, out }: Invocation,
   { projects, cwd, workspace }: ProjectsDeps,
 ): Promise<ExitCode> {
   const [typed = "."] = args;
+  const { json } = globals;
   if (subcommand === "list") {
-    const all = await projects.list();
-    if (json) { for (const project of all) await out.stream(jsonLine(project) + "\n"); }
-    else if (all.length === 0) {
-      out.note("No projects yet. Allow one with: service projects allow DIR");
-    } else printTable(out, ["FOLDER", "AGENT"], all.map(row));
-    return EXIT.done;
+    return await printList({ globals, out }, await projects.list(), {
+      columns: ["FOLDER", "AGENT"],
+      cells: ({ folder, allowed }) => [folder, allowed ? "allowed" : "declined"],
+      none: "No projects yet. Allow one with: service projects allow DIR",
+    });
   }
   const path = resolve(cwd, typed);
   if (subcommand === "allow") {
@@ -53,10 +52,6 @@ export async function runProjects(
   if (json) out.json({ folder, forgotten: true });
   else out.line(`Forgotten: ${folder}`);
   return EXIT.done;
-}
-
-function row({ folder, allowed }: Project): string[] {
-  return [folder, allowed ? "allowed" : "declined"];
 }
 
 async function realFolder(path: string): Promise<string> {

@@ -4,39 +4,79 @@
  * @module
  */
 
+import { z } from "zod";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import { SECRETS } from "../../lib/operations/secrets.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
 import { isSecretName, SECRET_NAME_FORM } from "../../lib/secrets/secret_name.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
-import { reset, YES } from "../operator/reset.ts";
-import { operateHere } from "../operator/operate_here.ts";
-import { operationSubcommand } from "../operator/operation_subcommand.ts";
+import { askSubcommand, listSubcommand, runSubcommand } from "../operator/ask_subcommand.ts";
+import { asksHere, type HomeSubcommand, operateHere } from "../operator/operate_here.ts";
+import { type Differences, operationSubcommand } from "../operator/operation_subcommand.ts";
+import { resetSubcommand } from "../operator/reset.ts";
 import { type OperatorDeps, operatorDeps } from "../operator/with_state.ts";
-import { jsonLine, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { ValueSource } from "../secrets/read_value.ts";
-import { printTable } from "../table.ts";
-import { timeText } from "../time_text.ts";
+
+/** Options in place of fields. */
+const SET_OPTIONS: Differences = {
+  without: ["value", "hosts", "commands"],
+  options: [
+    {
+      name: "host",
+      value: "HOST",
+      repeatable: true,
+      summary: "Host that may receive it: <host>, <host>:<port> or *.<host>",
+    },
+    {
+      name: "command",
+      value: "COMMAND",
+      repeatable: true,
+      summary: "Whole command that may receive it: a JSON array, or a line for the shell",
+    },
+  ],
+};
+
+/** What is typed is no longer than a name: it may be the value itself. */
+const REMOVE_COMMAND = {
+  ...SECRETS["secrets.remove"],
+  input: z.object({ name: z.string().refine(isSecretName, SECRET_NAME_FORM) }),
+};
 
 /** What the command reaches outside of itself. */
 export interface SecretsDeps extends OperatorDeps {
   valueSource(out: Output): ValueSource | Promise<ValueSource>;
 }
 
+const SUBCOMMANDS: HomeSubcommand<SecretsDeps>[] = [
+  listSubcommand("secrets.list", SECRETS["secrets.list"], {
+    rows: ({ secrets }) => secrets,
+    columns: ["NAME", "HOSTS", "SET", "CHANGED", "COMMANDS"],
+    cells: ({ name, hosts, commands, created_at, updated_at }, time) => [
+      name,
+      hosts.join(", ") || "-",
+      time(created_at),
+      time(updated_at),
+      commands.map(visibleLine).join("; ") || "-",
+    ],
+    none: "No secrets. Set one with: service secrets set NAME",
+    after: ({ damaged }, out) => {
+      if (damaged !== null) out.note(`Their values can't be read. ${damaged}`);
+    },
+  }),
+  { spec: operationSubcommand(SECRETS["secrets.set"], SET_OPTIONS), run: set },
+  askSubcommand("secrets.remove", REMOVE_COMMAND, {
+    say({ name, problems }, out) {
+      out.note(`Removed ${name}`);
+      if (problems.length > 0) noteProblems(out, problems);
+    },
+  }),
+  resetSubcommand("secrets", "Set secrets aside that can't be read, and start empty"),
+];
+
 /** Runs the command. */
-export async function runSecrets(invocation: Invocation, deps: SecretsDeps): Promise<ExitCode> {
-  const { subcommand = "list", args, globals, out } = invocation;
-  switch (subcommand) {
-    case "set":
-      return await set(invocation, deps);
-    case "rm":
-      return await remove(args[0]!, globals.json, out, deps);
-    case "reset":
-      return await reset("secrets", invocation, deps);
-    default:
-      return await list(globals.json, out, deps);
-  }
+export function runSecrets(invocation: Invocation, deps: SecretsDeps): Promise<ExitCode> {
+  return runSubcommand(SUBCOMMANDS, invocation, asksHere(deps));
 }
 
 async function set(
@@ -98,59 +138,6 @@ function scopeNote({ name, hosts, commands }: OperationResult<"secrets.get">): s
       "--command";
 }
 
-async function list(json: boolean, out: Output, deps: OperatorDeps): Promise<ExitCode> {
-  const { secrets, damaged } = await operateHere({ op: "secrets.list" }, deps, out);
-  if (json) {
-    for (const secret of secrets) await out.stream(jsonLine(secret) + "\n");
-  } else if (secrets.length === 0) {
-    out.note("No secrets. Set one with: service secrets set NAME");
-  } else {
-    printTable(
-      out,
-      ["NAME", "HOSTS", "SET", "CHANGED", "COMMANDS"],
-      secrets.map((secret) => secretRow(secret, out, deps.now())),
-    );
-  }
-  if (damaged !== null) out.note(`Their values can't be read. ${damaged}`);
-  return EXIT.done;
-}
-
-function secretRow(
-  { name, hosts, commands, created_at, updated_at }: OperationResult<"secrets.get">,
-  out: Output,
-  now: number,
-): string[] {
-  const orDash = (texts: readonly string[], glue: string) => texts.join(glue) || "-";
-  return [
-    name,
-    orDash(hosts, ", "),
-    timeText(out, created_at * 1_000, now),
-    timeText(out, updated_at * 1_000, now),
-    orDash(commands.map(visibleLine), "; "),
-  ];
-}
-
-async function remove(
-  name: string,
-  json: boolean,
-  out: Output,
-  deps: OperatorDeps,
-): Promise<ExitCode> {
-  // What was typed may be the value itself, so it is not repeated.
-  if (!isSecretName(name)) {
-    throw new ServiceError("usage", `Invalid NAME: expected ${SECRET_NAME_FORM}`, {
-      param: "NAME",
-    });
-  }
-  const removed = await operateHere({ op: "secrets.remove", name }, deps, out);
-  if (json) out.json(removed);
-  else {
-    out.note(`Removed ${name}`);
-    if (removed.problems.length > 0) noteProblems(out, removed.problems);
-  }
-  return EXIT.done;
-}
-
 function noteProblems(out: Output, problems: readonly string[]): void {
   out.note("The gateway won't start with this configuration:");
   for (const problem of problems) out.note(`  ${problem}`);
@@ -173,32 +160,7 @@ const secrets: Command = {
   ],
   options: [],
   defaultSubcommand: "list",
-  subcommands: [
-    operationSubcommand(SECRETS["secrets.list"]),
-    operationSubcommand(SECRETS["secrets.set"], {
-      without: ["value", "hosts", "commands"],
-      options: [
-        {
-          name: "host",
-          value: "HOST",
-          repeatable: true,
-          summary: "Host that may receive it: <host>, <host>:<port> or *.<host>",
-        },
-        {
-          name: "command",
-          value: "COMMAND",
-          repeatable: true,
-          summary: "Whole command that may receive it: a JSON array, or a line for the shell",
-        },
-      ],
-    }),
-    operationSubcommand(SECRETS["secrets.remove"]),
-    {
-      name: "reset",
-      summary: "Set secrets aside that can't be read, and start empty",
-      options: [YES],
-    },
-  ],
+  subcommands: SUBCOMMANDS.map(({ spec }) => spec),
   hidesTyped: "A value is never an argument, which other processes and the shell's history could " +
     "show: it is asked for, or read from standard input",
   run: (invocation) =>

@@ -6,6 +6,7 @@
 
 import type { Message, UserPart } from "../../lib/contract/messages.ts";
 import { markedText } from "../../lib/contract/text_part.ts";
+import { fullKey } from "../operator/full_key.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { Session } from "../../lib/contract/journal.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -84,11 +85,6 @@ export async function runSessions(
         return await remove(client, out, globals.json, key);
     }
   });
-}
-
-/** The full key of what was typed: a name alone is a session of the command line. */
-export function fullKey(typed: string): string {
-  return typed.includes(":") ? typed : `cli:${typed}`;
 }
 
 async function list(

@@ -4,7 +4,8 @@ import type { Session, StoredMessage } from "../../lib/contract/journal.ts";
 import { EXIT, type Invocation } from "../command.ts";
 import { FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
-import { fullKey, runSessions } from "./sessions.ts";
+import { fullKey } from "../operator/full_key.ts";
+import { runSessions } from "./sessions.ts";
 
 function session(key: string, updatedAt: number): Session {
   return { id: 1, key, title: `About ${key}`, createdAt: 0, updatedAt, turns: 2, lastSeq: 9 };

@@ -1,7 +1,7 @@
 /** `service start`: the gateway in the background. */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { parseNumber } from "../audit/filters.ts";
+import { parseNumber } from "../typed_values.ts";
 import { type Command, EXIT, type Globals } from "../command.ts";
 import type { Output } from "../output.ts";
 

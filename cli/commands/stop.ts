@@ -1,7 +1,7 @@
 /** `service stop`: stops the service of the home. */
 
 import { type Command, EXIT } from "../command.ts";
-import { parseNumber } from "../audit/filters.ts";
+import { parseNumber } from "../typed_values.ts";
 import { plural } from "../plural.ts";
 
 const command: Command = {

@@ -61,13 +61,13 @@ Deno.test("tokens issue --json is one object that has the token and what is know
   const { stdout, stderr } = await temp.run(["issue", "--scopes=approve", "--json"]);
   const { token, ...info } = JSON.parse(stdout);
   assertMatch(`${token}\n`, TOKEN);
-  assertEquals([stderr, info.name, info.scopes, info.createdAt], [
+  assertEquals([stderr, info.name, info.scopes, info.created_at], [
     "",
     "",
     ["approve"],
-    temp.clock.now,
+    temp.clock.now / 1_000,
   ]);
-  assertEquals("expiresAt" in info, false);
+  assertEquals("expires_at" in info, false);
   const listed = JSON.parse((await temp.run(["list", "--json"])).stdout);
   assertEquals(listed, info);
 });

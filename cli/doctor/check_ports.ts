@@ -39,9 +39,9 @@ interface Wanted {
 /** A finding for each port that is wanted; the API's also where it is off, which `serve` would open. */
 export async function checkPorts(options: CheckPortsOptions): Promise<Finding[]> {
   const { config: { api, channels: { websocket } }, status } = options;
-  const wanted: Wanted[] = [{ setting: "api", field: "port", ...api, servedAt: status?.apiUrl }];
+  const wanted: Wanted[] = [{ setting: "api", field: "port", ...api, servedAt: status?.api_url }];
   if (websocket.enabled && websocket.socketPath === "") {
-    const servedAt = status?.wsUrl;
+    const servedAt = status?.ws_url;
     wanted.push({ setting: "channels.websocket", field: "port", ...websocket, servedAt });
   }
   // Those of a running service have their ports, and say so when they don't.

@@ -5,16 +5,17 @@
  */
 
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { ServiceStatus as LocalStatus } from "../../lib/local/protocol.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
+import type { ServiceStatus as OwnStatus } from "../../lib/operations/service_status.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import type { Finding } from "./check.ts";
 import { plural } from "../plural.ts";
 
 /** What a running service says of itself, and of its channels where it has any. */
-export type ServiceStatus = LocalStatus & {
-  channels?: readonly Pick<ChannelStatus, "runtimeName" | "state" | "problem">[];
-};
+export interface ServiceStatus extends OwnStatus {
+  channels?: OperationResult<"channels.status">["channels"];
+}
 
 /** Longest problem of a channel that is shown, characters. */
 const MAX_PROBLEM_CHARS = 500;
@@ -26,10 +27,10 @@ export async function readStatus(
   const client = await connect();
   if (client === undefined) return undefined;
   try {
-    const status = await client.call("status", {});
+    const ask = operateWith(client);
+    const status = await ask({ op: "service.status" });
     // One that was started without a gateway has none.
-    const channels = await Array.fromAsync(client.stream("channels", {})).catch(() => undefined);
-    return { ...status, ...channels !== undefined && { channels } };
+    return { ...status, ...await ask({ op: "channels.status" }).catch(() => undefined) };
   } finally {
     client.close();
   }
@@ -38,12 +39,12 @@ export async function readStatus(
 /** What the running service says, each of its checks that is not well included. */
 export function checkService(status: ServiceStatus | undefined, version: string): Finding[] {
   if (status === undefined) return [{ status: "ok", detail: "not running" }];
-  const { pid, apiUrl, model, runningTurns, queuedTurns, guests } = status;
+  const { pid, api_url, model_name, turns: { running, queued }, guests } = status;
   const facts = [
     `process ${pid}`,
-    apiUrl ?? "no API",
-    model,
-    `${plural(runningTurns, "turn")} running, ${queuedTurns} waiting, ${plural(guests, "client")}`,
+    api_url ?? "no API",
+    model_name,
+    `${plural(running, "turn")} running, ${queued} waiting, ${plural(guests, "client")}`,
   ];
   const findings: Finding[] = Object.entries(status.checks).filter(([, { ok }]) => !ok).map((
     [name, { detail }],
@@ -65,11 +66,11 @@ export function checkService(status: ServiceStatus | undefined, version: string)
 
 /** Channels that do not run as they should; what is wrong with a section is told of by its own check. */
 function channelFindings({ channels = [] }: ServiceStatus): Finding[] {
-  return channels.flatMap(({ runtimeName, state, problem }): Finding[] => {
+  return channels.flatMap(({ runtime_name, state, problem }): Finding[] => {
     if (problem === undefined || problem.startsWith("Cannot use channels.")) return [];
     return [{
       status: state === "failed" ? "fail" : "warn",
-      detail: `the channel ${runtimeName} is ${state}: ${
+      detail: `the channel ${runtime_name} is ${state}: ${
         visibleLine(problem.slice(0, MAX_PROBLEM_CHARS))
       }`,
       fix: "See its state with: service channels status",

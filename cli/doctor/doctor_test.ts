@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import type { FoundChildUser } from "../../lib/executor/child_user.ts";
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
 import { type Config, configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { printDiagnosis } from "../commands/doctor.ts";
-import { FakeClient } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { CHANNELS } from "../../channels/mod.ts";
 import { acquireHome } from "../../lib/authority/home_lock.ts";
@@ -28,27 +27,31 @@ import { checkService, readStatus, type ServiceStatus } from "./check_service.ts
 import { doctorChecks, type DoctorConfig, type DoctorDeps } from "./doctor_checks.ts";
 
 const STATUS: ServiceStatus = {
-  configFile: "/home/config.json",
+  config_file: "/home/config.json",
   version: "1.0.0",
+  uptime_s: 1,
   pid: 42,
-  apiUrl: "http://127.0.0.1:8900",
-  model: "fake/model",
-  modelReason: "",
-  runningTurns: 1,
-  queuedTurns: 0,
+  api_url: "http://127.0.0.1:8900",
+  model_name: "fake/model",
+  model_reason: "",
+  connections: 0,
+  chats: 0,
+  turns: { running: 1, queued: 0 },
+  outbox: 0,
   guests: 2,
-  counts: { pendingWrites: 0, waitingFollowers: 0, openTurns: 0, openStreams: 0 },
+  counts: { pending_writes: 0, waiting_followers: 0, open_turns: 0, open_streams: 0 },
   checks: { audit: { ok: true, detail: "" } },
 };
 
-const CHANNEL: ChannelStatus = {
-  runtimeName: "chat",
+const CHANNEL: NonNullable<ServiceStatus["channels"]>[number] = {
   channel: "chat",
-  displayName: "Chat",
+  runtime_name: "chat",
+  display_name: "Chat",
   state: "running",
   since: 0,
   restarts: 0,
   deliveries: { waiting: 0, retrying: 0, sent: 0, unknown: 0, dead: 0 },
+  missed: 0,
 };
 
 async function withHome(test: (paths: HomePaths) => Promise<void>): Promise<void> {
@@ -227,10 +230,14 @@ Deno.test("checkModels() offers a server on this machine when nothing is configu
 
 Deno.test("readStatus() asks the running service, and is undefined without one", async () => {
   assertEquals(await readStatus(() => Promise.resolve(undefined)), undefined);
-  const client = new FakeClient({ status: () => STATUS });
+  const status = () => STATUS;
+  const client = new FakeClient(operations({ "service.status": status }));
   assertEquals(await readStatus(() => Promise.resolve(client)), STATUS);
   await client.ended;
-  const gateway = new FakeClient({ status: () => STATUS, channels: () => [CHANNEL] });
+  const channels = () => ({ channels: [CHANNEL] });
+  const gateway = new FakeClient(
+    operations({ "service.status": status, "channels.status": channels }),
+  );
   assertEquals(await readStatus(() => Promise.resolve(gateway)), {
     ...STATUS,
     channels: [CHANNEL],
@@ -240,7 +247,7 @@ Deno.test("readStatus() asks the running service, and is undefined without one",
 Deno.test("checkService() tells of channels that do not run, once each", () => {
   const channels = [
     { ...CHANNEL, state: "failed" as const, problem: "Its platform does not let it in: \x1b[2Jno" },
-    { ...CHANNEL, runtimeName: "mail", state: "waiting" as const, problem: "It ended by itself" },
+    { ...CHANNEL, runtime_name: "mail", state: "waiting" as const, problem: "It ended by itself" },
     { ...CHANNEL, state: "failed" as const, problem: "Cannot use channels.chat: token is not set" },
     CHANNEL,
   ];
@@ -294,7 +301,7 @@ Deno.test("checkPorts() tries each port of what is enabled, and names who has it
     "fail",
     `channels.websocket: 127.0.0.1:${port} is in use by nginx (process 7)`,
   ]);
-  const status = { ...STATUS, apiUrl: undefined, wsUrl: `ws://127.0.0.1:${port}/` };
+  const status = { ...STATUS, api_url: undefined, ws_url: `ws://127.0.0.1:${port}/` };
   const served = await check(socket, { status });
   assertStringIncludes(served[1]!.detail, "is served by process 42");
   const [away] = await check({ ...off, api: { enabled: true, host: "192.0.2.1", port: 1 } });

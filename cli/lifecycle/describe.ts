@@ -4,10 +4,12 @@
  * @module
  */
 
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
+import type { ServiceStatus } from "../../lib/operations/service_status.ts";
 import { durationOf } from "../channels/status.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import type { Output, Span } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { keeperOf, logPlace } from "./keeper.ts";
@@ -17,24 +19,14 @@ import { type Running, within } from "./owner.ts";
 const CHANNELS_MS = 3_000;
 
 /** What is known of one. */
-export interface Described {
+export interface Described extends ServiceStatus {
   state: "running";
   running: true;
   home: string;
-  pid: number;
-  /** Milliseconds since 1970. */
-  startedAt?: number;
-  version: string;
-  apiUrl?: string;
-  wsUrl?: string;
-  model: string;
-  modelReason: string;
-  runningTurns: number;
-  queuedTurns: number;
+  /** Seconds since 1970. */
+  started_at?: number;
   /** Absent for a service without a gateway. */
-  channels?: Pick<ChannelStatus, "runtimeName" | "state" | "problem">[];
-  /** Health checks that fail. */
-  failing: { name: string; detail: string }[];
+  channels?: OperationResult<"channels.status">["channels"];
   /** Where its log is, in words. */
   log: string;
 }
@@ -42,27 +34,17 @@ export interface Described {
 /** Asks it. */
 export async function describe(owner: Running, { home }: HomePaths): Promise<Described> {
   const { client, status, record, pid } = owner;
-  const { version, apiUrl, wsUrl, model, modelReason, runningTurns, queuedTurns, checks } = status;
-  const channels = await within(
+  const answer = await within(
     CHANNELS_MS,
-    Array.fromAsync(client.stream("channels", {})).catch(() => undefined),
+    operateWith(client)({ op: "channels.status" }).catch(() => undefined),
   );
   return {
     state: "running",
     running: true,
     home,
-    pid,
-    startedAt: record?.startedAt,
-    version,
-    apiUrl,
-    wsUrl,
-    model,
-    modelReason,
-    runningTurns,
-    queuedTurns,
-    channels: channels?.map(({ runtimeName, state, problem }) => ({ runtimeName, state, problem })),
-    failing: Object.entries(checks).filter(([, { ok }]) => !ok)
-      .map(([name, { detail }]) => ({ name, detail })),
+    ...record !== undefined && { started_at: Math.floor(record.startedAt / 1_000) },
+    ...status,
+    channels: answer?.channels,
     log: logPlace(await keeperOf(pid, record)),
   };
 }
@@ -70,33 +52,36 @@ export async function describe(owner: Running, { home }: HomePaths): Promise<Des
 /** Prints it. `ownVersion`: of this program. */
 export function printDescribed(
   out: Output,
-  { home, pid, startedAt, version, apiUrl, wsUrl, ...more }: Described,
+  { home, pid, started_at, version, api_url, ws_url, ...more }: Described,
   { nowMs, ownVersion }: { nowMs: number; ownVersion: string },
 ): void {
-  const since = startedAt === undefined ? "" : `, started ${durationOf(nowMs - startedAt)} ago`;
+  const since = started_at === undefined
+    ? ""
+    : `, started ${durationOf(nowMs - started_at * 1_000)} ago`;
   printParagraph(out, { text: "The service is running", style: "green" }, ` (pid ${pid}${since})`);
-  const { model, modelReason, runningTurns, queuedTurns, channels, failing, log } = more;
+  const { model_name, model_reason, turns, channels, checks, log } = more;
   const rows: [string, string][] = [
     ["Home", home],
     ["Version", version],
-    ["WebSocket", wsUrl ?? "off"],
-    ...wsUrl === undefined || wsUrl.includes("unix:")
+    ["WebSocket", ws_url ?? "off"],
+    ...ws_url === undefined || ws_url.includes("unix:")
       ? []
-      : [["Browser", new URL("/", wsUrl.replace(/^ws/, "http")).href] as [string, string]],
-    ["HTTP API", apiUrl ?? "off"],
-    ["Model", `${model} (${modelReason})`],
-    ["Turns", `${runningTurns} running, ${queuedTurns} queued`],
+      : [["Browser", new URL("/", ws_url.replace(/^ws/, "http")).href] as [string, string]],
+    ["HTTP API", api_url ?? "off"],
+    ["Model", `${model_name} (${model_reason})`],
+    ["Turns", `${turns.running} running, ${turns.queued} queued`],
   ];
-  for (const { runtimeName, state, problem } of channels ?? []) {
+  for (const { runtime_name, state, problem } of channels ?? []) {
     if (state === "off") continue;
     const why = problem === undefined ? "" : `: ${visibleLine(problem)}`;
-    rows.push(["Channel", `${visibleLine(runtimeName)} ${state}${why}`]);
+    rows.push(["Channel", `${visibleLine(runtime_name)} ${state}${why}`]);
   }
   rows.push(["Log", log]);
   for (const [name, value] of rows) {
     printParagraph(out, { text: `${`${name}:`.padEnd(10)} ` }, value);
   }
-  for (const { name, detail } of failing) {
+  for (const [name, { ok, detail }] of Object.entries(checks)) {
+    if (ok) continue;
     const head: Span = { text: "Failing:   ", style: "red" };
     printParagraph(out, head, `${name}: ${visibleLine(detail)}`);
   }

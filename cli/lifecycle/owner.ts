@@ -9,7 +9,8 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import { connectLocal, endpointAt } from "../../lib/local/endpoint.ts";
-import type { ServiceStatus } from "../../lib/local/protocol.ts";
+import type { ServiceStatus } from "../../lib/operations/service_status.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import { readRecord, type ServiceRecord } from "./record.ts";
 
 /** How long a process may take to answer over the local socket. */
@@ -52,7 +53,7 @@ export async function findOwner(paths: HomePaths): Promise<Owner> {
     const { pid } = answer.status;
     if (record?.pid === pid) return { state: "running", pid, record, ...answer };
     // The record could not be written, on a full disk say.
-    const isService = answer.status.apiUrl !== undefined || answer.status.wsUrl !== undefined;
+    const isService = answer.status.api_url !== undefined || answer.status.ws_url !== undefined;
     return isService ? { state: "running", pid, ...answer } : { state: "command", pid, ...answer };
   }
   const pid = lock.pid !== undefined && await hasOpen(lock.pid, paths.lockFile)
@@ -73,7 +74,7 @@ async function ask(
   const client = await connectLocal(endpointAt(socket));
   if (client === undefined) return undefined;
   try {
-    return { client, status: await client.call("status", {}) };
+    return { client, status: await operateWith(client)({ op: "service.status" }) };
   } catch {
     client.close();
     return undefined;

@@ -9,6 +9,7 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 import type { Output } from "../output.ts";
 import { findOwner, hasOpen, isOwned, type Owner, within } from "./owner.ts";
 import { readRecord } from "./record.ts";
+import { operateWith } from "../operator/operate_with.ts";
 import { plural } from "../plural.ts";
 
 /** How long it is waited for a service that starts, before it is asked to stop. */
@@ -109,8 +110,8 @@ async function untilGone(
 
 async function runningTurns(owner: Owner): Promise<number | undefined> {
   if (owner.state !== "running") return undefined;
-  const status = await within(1_000, owner.client.call("status", {}).catch(() => undefined));
-  return status?.runningTurns;
+  const asked = operateWith(owner.client)({ op: "service.status" }).catch(() => undefined);
+  return (await within(1_000, asked))?.turns.running;
 }
 
 /** A second signal ends it at once; the kernel does where it does not. */

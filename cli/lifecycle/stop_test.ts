@@ -25,7 +25,7 @@ Deno.test({
     await writeRecord(paths, { pid, startedAt: 0, args: ["gateway"], cwd: "/", drainTimeoutS: 0 });
     await Deno.mkdir(paths.socketDir, { recursive: true });
     const listener = await listenLocal(endpointAt(paths.socket));
-    const handlers = { status: () => Promise.resolve({ pid, wsUrl: "ws://x/" }) } as never;
+    const handlers = { operate: () => Promise.resolve({ pid, ws_url: "ws://x/" }) } as never;
     const serving = (async () => {
       for await (const streams of listener.connections) {
         await serveGuest(streams, { version: "1.0.0", handlers });

@@ -4,10 +4,12 @@
  * @module
  */
 
-import type { McpServerStatus } from "../../lib/mcp_servers/mcp_servers.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { EXIT, type ExitCode, type Globals, type Invocation } from "../command.ts";
-import { jsonLine, type Output } from "../output.ts";
+import { operateWith } from "../operator/operate_with.ts";
+import type { Output } from "../output.ts";
+import { printList } from "../print_list.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { printTable } from "../table.ts";
 
@@ -18,40 +20,39 @@ export interface McpDeps {
   elapsed(): number;
 }
 
+/** How a server is. */
+export type McpServer = OperationResult<"mcp.list">["servers"][number];
+
 /** Runs it. */
-export async function listServers({ globals, out }: Invocation, deps: McpDeps): Promise<ExitCode> {
-  const servers = await deps.withService(
+export async function listServers(invocation: Invocation, deps: McpDeps): Promise<ExitCode> {
+  const { globals, out } = invocation;
+  const { servers } = await deps.withService(
     globals,
-    (client) => Array.fromAsync(client.stream("mcp", { op: "list" })),
+    (client) => operateWith(client)({ op: "mcp.list" }),
   );
-  if (globals.json) {
-    for (const server of servers) await out.stream(jsonLine(server) + "\n");
-  } else if (servers.length === 0) {
-    out.note("No MCP servers in mcp.servers. Add one with: service mcp add NAME -- COMMAND");
-  } else {
-    printTable(
-      out,
-      ["SERVER", "TRANSPORT", "STATE", "TOOLS", "RESOURCES", "PROMPTS", "RESTARTS"],
-      servers.map((server) => [
-        server.server,
-        server.transport,
-        server.state,
-        String(server.tools.length),
-        String(server.resources.length),
-        String(server.prompts.length),
-        String(server.restarts),
-      ]),
-    );
-    printDetails(servers, out);
-    for (const server of servers) printOffers(server, out, globals.verbose);
-    const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
-    if (isUnknown) out.note("Connect an unused server with: service mcp test NAME");
-  }
+  await printList(invocation, servers, {
+    columns: ["SERVER", "TRANSPORT", "STATE", "TOOLS", "RESOURCES", "PROMPTS", "RESTARTS"],
+    cells: (server) => [
+      server.server,
+      server.transport,
+      server.state,
+      String(server.tools.length),
+      String(server.resources.length),
+      String(server.prompts.length),
+      String(server.restarts),
+    ],
+    none: "No MCP servers in mcp.servers. Add one with: service mcp add NAME -- COMMAND",
+  });
+  if (globals.json) return EXIT.done;
+  printDetails(servers, out);
+  for (const server of servers) printOffers(server, out, globals.verbose);
+  const isUnknown = servers.some(({ state, tools }) => state === "idle" && tools.length === 0);
+  if (isUnknown) out.note("Connect an unused server with: service mcp test NAME");
   return EXIT.done;
 }
 
 /** What each is, or why it failed: too long for a column, and what is looked for when one fails. */
-function printDetails(servers: readonly McpServerStatus[], out: Output): void {
+function printDetails(servers: readonly McpServer[], out: Output): void {
   const told = servers.filter(({ detail }) => detail !== "");
   if (told.length > 0) out.line("");
   for (const { server, detail } of told) {
@@ -61,7 +62,7 @@ function printDetails(servers: readonly McpServerStatus[], out: Output): void {
 
 /** What one server offers; with `verbose` resources and prompts too. */
 export function printOffers(
-  { server, tools, resources, prompts }: McpServerStatus,
+  { server, tools, resources, prompts }: McpServer,
   out: Output,
   verbose: boolean,
 ): void {

@@ -11,8 +11,8 @@ import type { Output } from "../output.ts";
 /** An answer, in words. */
 export const ANSWERS = {
   once: "Allow once",
-  session: "Allow for this session: exactly this again, until you leave",
-  always: "Always allow: adds a grant for exactly this",
+  session: "Allow for this session (exactly this)",
+  always: "Always allow (adds a grant for exactly this)",
   deny: "Deny",
   reason: "Deny with a reason",
 } as const;

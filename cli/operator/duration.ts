@@ -18,7 +18,7 @@ export function parseDuration(option: string, text: string): number {
   if (ms > 0 && ms <= MAX_MS) return ms;
   throw new ServiceError(
     "usage",
-    `Option --${option} is ${JSON.stringify(text)}; it takes minutes, hours, days or weeks up to ` +
+    `Option --${option} is ${JSON.stringify(text)}; expected minutes, hours, days or weeks up to ` +
       "ten years, such as 30m, 12h, 30d or 8w",
     { param: option },
   );

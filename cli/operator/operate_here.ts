@@ -6,15 +6,32 @@
  */
 
 import type {
+  HomeOperationName,
   OperationName,
   OperationRequest,
   OperationResult,
 } from "../../lib/operations/operations.ts";
+import type { OperatorState } from "../../lib/state/operator_state.ts";
 import type { Output } from "../output.ts";
-import { changeState, type StateDeps } from "./with_state.ts";
+import type { AskDeps, Subcommand } from "./ask_subcommand.ts";
+import type { Ask } from "./operate_with.ts";
+import { changeState, type OperatorDeps, readState, type StateDeps } from "./with_state.ts";
 
 /** Operations whose parts are files alone. */
-export type FileOperation = Extract<OperationName, `secrets.${string}` | `latches.${string}`>;
+export type FileOperation =
+  | Extract<OperationName, `secrets.${string}` | `latches.${string}`>
+  | HomeOperationName;
+
+/** A subcommand of somebody who owns the home. */
+export type HomeSubcommand<Deps = unknown> = Subcommand<Deps & OperatorDeps & AskDeps>;
+
+/** For subcommands that ask for such operations. */
+export function asksHere<Deps extends OperatorDeps>(deps: Deps): Deps & AskDeps {
+  return {
+    ...deps,
+    withAsk: ({ out }, use) => use(((request: never) => operateHere(request, deps, out)) as Ask),
+  };
+}
 
 /** Runs one. Rejects with its ServiceError. */
 export async function operateHere<Name extends FileOperation>(
@@ -22,15 +39,18 @@ export async function operateHere<Name extends FileOperation>(
   deps: StateDeps,
   out: Output,
 ): Promise<OperationResult<Name>> {
-  const [{ OPERATIONS }, { SecretKeeper }, { checkSilently }] = await Promise.all([
+  const [{ HOME_OPERATIONS, OPERATIONS }, { SecretKeeper }, { checkSilently }] = await Promise.all([
     import("../../lib/operations/operations.ts"),
     import("../../lib/operations/secret_keeper.ts"),
     import("../../lib/listen/check_silently.ts"),
   ]);
-  const { input, run } = OPERATIONS[op as FileOperation];
-  return await changeState(deps, out, async ({ secrets, latches }) => {
-    const parts = { secrets: new SecretKeeper({ secrets, ...deps }), latches };
-    const asking = { by: "cli", isChat: false, objection: () => undefined };
+  const { input, run } = { ...OPERATIONS, ...HOME_OPERATIONS }[op as FileOperation];
+  const asking = { by: "cli", isChat: false, objection: () => undefined };
+  const perform = async ({ secrets, ...state }: OperatorState) => {
+    const parts = { ...state, secrets: new SecretKeeper({ secrets, ...deps }) };
     return await run(checkSilently<never>(input as never, given), parts, asking);
-  }) as OperationResult<Name>;
+  };
+  return await (op.endsWith(".list")
+    ? readState(deps, perform)
+    : changeState(deps, out, perform)) as OperationResult<Name>;
 }

@@ -7,17 +7,21 @@
 import type { LocalClient } from "../../lib/local/client.ts";
 import type {
   GatewayOperationName,
+  HomeOperationName,
   OperationName,
   OperationRequest,
   OperationResult,
 } from "../../lib/operations/operations.ts";
 
-/** Asks the running service; rejects with its ServiceError. */
-export type Ask = <Name extends OperationName | GatewayOperationName>(
+/** The name of an operation that a command asks for. */
+export type AskedName = OperationName | GatewayOperationName | HomeOperationName;
+
+/** Asks for an operation; rejects with its ServiceError. */
+export type Ask = <Name extends AskedName>(
   request: OperationRequest<Name>,
 ) => Promise<OperationResult<Name>>;
 
-/** What asks, with a token where the operation takes one. */
+/** What asks the service, with a token where the operation takes one. */
 export function operateWith(client: Pick<LocalClient, "call">, token?: string): Ask {
   return ((request: OperationRequest) => client.call("operate", { token, request })) as Ask;
 }

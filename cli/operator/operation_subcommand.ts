@@ -1,12 +1,14 @@
 /**
  * Subcommands that do an operation: their arguments, options, help and checks come from its schema. A
- * field in the path of the route is an argument, every other one an option.
+ * field in the path of the route is an argument, unless the operation names others; every other one is an
+ * option.
  *
  * @module
  */
 
 import type { z } from "zod";
 import { ServiceError } from "../../lib/base/errors.ts";
+import { fieldOfTexts, innermost } from "../../lib/operations/field_of_texts.ts";
 import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 
@@ -18,74 +20,89 @@ export interface Differences {
   options?: readonly OptionSpec[];
 }
 
+/** What a command goes by. */
+export type CommandHead<Input extends z.ZodObject = z.ZodObject> = Pick<
+  OperationHead<Input>,
+  "summary" | "input" | "command" | "args" | "route" | "confidential"
+>;
+
 /** The subcommand of an operation that has a command of two words. */
 export function operationSubcommand(
-  operation: OperationHead,
+  operation: CommandHead,
   { without = [], options = [] }: Differences = {},
 ): SubcommandSpec {
   const args = argumentFields(operation);
-  const fields = Object.entries<z.ZodType>(operation.input.shape)
+  const shape: Record<string, z.ZodType> = operation.input.shape;
+  const fields = Object.entries(shape)
     .filter(([field]) => !args.includes(field) && !without.includes(field));
+  const placeholder = (field: string) => {
+    const name = field.toUpperCase();
+    return shape[field]!.safeParse(undefined).success ? `[${name}]` : name;
+  };
   return {
     name: operation.command!.split(" ")[1]!,
     summary: operation.summary,
-    args: args.map((field) => field.toUpperCase()).join(" ") || undefined,
+    args: args.map(placeholder).join(" ") || undefined,
     options: [...fields.map(([field, schema]) => optionOf(field, schema)), ...options],
   };
 }
 
 /**
- * The fields of an operation that were typed. Throws `usage` that names the argument or option, its value
- * and what is expected.
+ * The fields of an operation that were typed. `typedAs` names options of other names than their fields.
+ * Throws `usage` that names the argument or option, its value and what is expected.
  */
 export function typedInput<Input extends z.ZodObject>(
-  operation: OperationHead<Input>,
+  operation: CommandHead<Input>,
   { args, options }: Pick<Invocation, "args" | "options">,
+  typedAs: Readonly<Record<string, string>> = {},
 ): z.input<Input> {
-  const inPath = argumentFields(operation);
+  const inPath = argumentFields(operation).filter((field) => !Object.hasOwn(typedAs, field));
   const typed: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries<z.ZodType>(operation.input.shape)) {
     const at = inPath.indexOf(field);
-    const value = at < 0 ? options[optionName(field)] : args[at];
+    const value = at < 0 ? options[typedAs[field] ?? optionName(field)] : args[at];
     if (value === undefined) continue;
-    const isNumber = innermost(schema).def.type === "number" && /^\d+$/.test(String(value));
-    typed[field] = isNumber ? Number(value) : value;
+    typed[field] = value === true ? true : fieldOfTexts(schema, [value].flat() as string[]);
   }
   const { error } = operation.input.safeParse(typed);
   if (error === undefined) return typed as z.input<Input>;
-  const { path: [field], message } = error.issues[0]!;
-  const isArgument = inPath.includes(String(field));
-  const param = isArgument ? String(field).toUpperCase() : optionName(String(field));
+  const { path, message } = error.issues[0]!;
+  const field = String(path[0]);
+  const isArgument = inPath.includes(field);
+  const param = isArgument ? field.toUpperCase() : typedAs[field] ?? optionName(field);
+  const name = isArgument ? param : `Option --${param}`;
+  const value = path.reduce<unknown>((inner, key) => (inner as never)?.[key], typed);
   throw new ServiceError(
     "usage",
-    `${isArgument ? param : `Option --${param}`} is ${
-      JSON.stringify(typed[String(field)])
-    }; expected ${message}`,
+    operation.confidential
+      ? `Invalid ${name}: expected ${message}`
+      : `${name} is ${JSON.stringify(value) ?? "missing"}; expected ${message}`,
     { param },
   );
 }
 
-function argumentFields({ route }: OperationHead): string[] {
-  return [...route!.path.matchAll(/:(\w+)/g)].map(([, field]) => field!);
+function argumentFields({ args, route }: CommandHead): readonly string[] {
+  return args ?? [...route?.path.matchAll(/:(\w+)/g) ?? []].map(([, field]) => field!);
 }
 
 function optionOf(field: string, schema: z.ZodType): OptionSpec {
   const inner = innermost(schema);
   const { type } = inner.def;
-  const value = type === "number" ? "N" : optionName(field).split("-").at(-1)!.toUpperCase();
+  // Of a schema that a command has for itself.
+  const { placeholder, alias = field === "limit" ? "n" : undefined }: {
+    placeholder?: string;
+    alias?: string;
+  } = schema.meta() as object ?? {};
+  const value = type === "number"
+    ? "N"
+    : placeholder ?? optionName(field).split("-").at(-1)!.toUpperCase();
   return {
     name: optionName(field),
-    ...field === "limit" && { alias: "n" },
+    ...alias !== undefined && { alias },
     ...type !== "boolean" && { value },
     ...type === "array" && { repeatable: true },
     summary: (schema.description ?? inner.description)!.replace(/\.$/, ""),
   };
-}
-
-/** A field's schema without what makes it optional. */
-function innermost(schema: z.ZodType): z.ZodType {
-  const { innerType } = schema.def as { innerType?: z.ZodType };
-  return innerType === undefined ? schema : innermost(innerType);
 }
 
 function optionName(field: string): string {

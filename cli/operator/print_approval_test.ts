@@ -24,11 +24,11 @@ function textOf(view: Partial<OperationResult<"approvals.get">>): string[] {
 Deno.test("approvalLines() shows what it is about, the details and the digest", () => {
   assertEquals(textOf({}), [
     "exec of /bin/sh -c x",
-    "  approval  apr_1, waits 120 s more",
-    "  asked by  exec in cli:a (cli, cli:local)",
+    "  approval: apr_1, expires in 2 min",
+    "  asked by: exec in cli:a (cli, cli:local)",
     "  program: /bin/sh",
     "  folder: /w",
-    "  digest    01234567 89abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "  digest: 01234567 89abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
   ]);
 });
 
@@ -36,6 +36,6 @@ Deno.test("approvalLines() keeps the facts before a long target, and says again 
   const target = `HEAD${"x".repeat(5_000)}TAIL`;
   const lines = textOf({ target, details: "line\n".repeat(40) });
   assertEquals(lines[0]!.length < 400, true);
-  assertEquals(lines.filter((line) => line === `  target    ${target}`).length, 1);
+  assertEquals(lines.filter((line) => line === `  target: ${target}`).length, 1);
   assertEquals(lines.at(-2), lines[0]);
 });

@@ -8,15 +8,25 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode, type Invocation, type OptionSpec } from "../command.ts";
 import { confirm } from "../confirm.ts";
+import type { Subcommand } from "./ask_subcommand.ts";
 import { changeState, type OperatorDeps, readState } from "./with_state.ts";
 
-/** Of every `reset`. */
-export const YES: OptionSpec = { name: "yes", alias: "y", summary: "Reset without asking" };
+/** A file that may be damaged. */
+type Resettable = "tokens" | "grants" | "latches" | "secrets";
+
+/** The subcommand. */
+export function resetSubcommand(name: Resettable, summary: string): Subcommand<OperatorDeps> {
+  const yes: OptionSpec = { name: "yes", alias: "y", summary: "Reset without asking" };
+  return {
+    spec: { name: "reset", summary, options: [yes] },
+    run: (invocation, deps) => reset(name, invocation, deps),
+  };
+}
 
 /** Asks, unless there is `--yes`, and begins with an empty file. */
-export async function reset(
-  name: "tokens" | "grants" | "latches" | "secrets",
-  { options, globals, out }: Pick<Invocation, "options" | "globals" | "out">,
+async function reset(
+  name: Resettable,
+  { options, globals, out }: Invocation,
   deps: OperatorDeps,
 ): Promise<ExitCode> {
   const what = name === "latches" ? "blocks" : name;

@@ -5,6 +5,7 @@
  */
 
 import type { ChannelListing } from "../../lib/operations/channels/channel_listing.ts";
+import { channelToWire } from "../../lib/operations/channels/channel_schemas.ts";
 import { localizedListing } from "../../lib/operations/channels/localized_listing.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
 import { ABILITIES } from "../../lib/channel/docs/capability_words.ts";
@@ -40,7 +41,7 @@ export async function info(
     : await localizedListing(english, read.registry, wanted);
   const descriptor = read.registry.usable.get(name)?.descriptor;
   if (json) {
-    out.json({ ...listing, ...descriptor && { descriptor } });
+    out.json({ ...channelToWire(listing), ...descriptor && { descriptor } });
     return;
   }
   out.line({ text: listing.displayName, style: "bold" }, ` (${listing.name}): ${stateOf(listing)}`);

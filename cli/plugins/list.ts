@@ -5,6 +5,7 @@
  */
 
 import type { ChannelListing } from "../../lib/operations/channels/channel_listing.ts";
+import { channelToWire } from "../../lib/operations/channels/channel_schemas.ts";
 import { jsonLine, type Output } from "../output.ts";
 import { printTable } from "../table.ts";
 import type { PluginsDeps } from "./deps.ts";
@@ -14,7 +15,7 @@ import { readListings } from "./read_listings.ts";
 export async function list(out: Output, deps: PluginsDeps, json: boolean): Promise<void> {
   const { listings, api, problems } = await readListings(deps);
   if (json) {
-    for (const each of listings) await out.stream(jsonLine(each) + "\n");
+    for (const each of listings) await out.stream(jsonLine(channelToWire(each)) + "\n");
   } else {
     printTable(
       out,

@@ -18,6 +18,8 @@ import { operateWith } from "../operator/operate_with.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import { addSessionGrant } from "../operator/approval_choices.ts";
 import { processOutput } from "../output.ts";
+import { plural } from "../plural.ts";
+import { shellWord } from "../../lib/policy/shell_word.ts";
 import { VERSION } from "../version.ts";
 import type { ConnectedChat } from "./chat.ts";
 import type { ChatApprover } from "./chat_approvals.ts";
@@ -30,6 +32,8 @@ export interface AgentChatOptions {
   session: string | undefined;
   /** Project of a new session; undefined: the workspace. */
   folder?: string;
+  /** `-C`, as it was typed. */
+  dir?: string;
   model?: string;
   stream: boolean;
   yes: boolean;
@@ -39,11 +43,16 @@ export interface AgentChatOptions {
 export async function agentChat(globals: Globals, options: AgentChatOptions): Promise<ExitCode> {
   const paths = homePaths(globals);
   const history = await PromptHistory.load(`${paths.home}/history`);
+  const inDir = options.dir === undefined ? "" : `-C ${shellWord(options.dir)} `;
   let isOwner = true;
   using opened = openChat({
     history: history.entries,
     remember: (entry) => history.add(entry),
-    names: { parse: parseSessionName, key: sessionKey },
+    names: {
+      parse: parseSessionName,
+      key: sessionKey,
+      resume: (name) => `service agent ${inDir}--session ${name}`,
+    },
     models: async () => Object.keys((await config(globals)).agent.presets),
     approverOf: (token) => tokenApprover(token, () => client!),
     addGrant: (grant) => addSessionGrant(globals, processOutput(), grant),
@@ -88,8 +97,8 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
     isOwner = operator !== undefined;
     client = first;
     const session = options.session ?? await lastSessionName(first, options.folder);
-    const [{ model }, { agent }, known] = await Promise.all([
-      first.call("status", {}),
+    const [{ model_name: model }, { agent }, known] = await Promise.all([
+      operateWith(first)({ op: "service.status" }),
       config(globals),
       findSession(first, sessionKey(session)),
     ]);
@@ -142,12 +151,12 @@ function tokenApprover(token: string, client: () => LocalClient): ChatApprover {
 
 /** The owner of a home stays until its guests have gone. */
 async function sayWhoStays(client: LocalClient): Promise<void> {
-  const status = await client.call("status", {}).catch(() => undefined);
+  const status = await operateWith(client)({ op: "service.status" }).catch(() => undefined);
   const others = (status?.guests ?? 1) - 1;
   if (others < 1) return;
   processOutput().note({
-    text: `${others} other ${others === 1 ? "command uses" : "commands use"} this service; ` +
-      "waiting for the end of it (Ctrl-C ends it now)",
+    text: `Waiting for ${plural(others, "other command")} that ` +
+      `${others === 1 ? "uses" : "use"} this service. Ctrl-C ends it now`,
     style: "dim",
   });
 }

@@ -5,7 +5,8 @@
  */
 
 import type { OperationResult } from "../../lib/operations/operations.ts";
-import { type Answer, ANSWERS, answersTo } from "../operator/approval_choices.ts";
+import { type Answer, ANSWERS } from "../operator/approval_choices.ts";
+import { relativeTime } from "../time_text.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { wordWrap } from "./wrap.ts";
 import type { Key } from "./keys.ts";
@@ -18,7 +19,7 @@ export const MIN_READING_MS = 500;
 
 const LABELS: Readonly<Record<Choice, string>> = {
   ...ANSWERS,
-  token: "Enter an approver's token (SERVICE_APPROVER_TOKEN holds it too)",
+  token: "Enter an approver token",
   later: "Leave it waiting",
 };
 
@@ -30,17 +31,16 @@ export class ApprovalDialog {
   /** When the last key came, or it was shown. */
   #quietSince: number;
 
-  /** `mayAnswer`: false where a token has to be given first. */
   constructor(
     view: OperationResult<"approvals.get">,
     turnId: string,
-    mayAnswer: boolean,
+    choices: readonly Choice[],
     now: number,
   ) {
     this.view = view;
     this.turnId = turnId;
     this.#quietSince = now;
-    this.#choices = mayAnswer ? answersTo(view) : ["token", "later"];
+    this.#choices = choices;
   }
 
   /** It comes to the front: what was pressed for the one before is no answer to it. */
@@ -75,9 +75,9 @@ export class ApprovalDialog {
     } else return "typed";
   }
 
-  lines(width: number, isLineEmpty: boolean): Line[] {
-    const { capability, target } = this.view;
-    const about = `${capability} of ${target.slice(0, 300)}`;
+  lines(width: number, isLineEmpty: boolean, now: number): Line[] {
+    const { capability, target, expires_at: expiresAt } = this.view;
+    const about = `Allow ${capability} of ${target.slice(0, 300)}?`;
     return [
       ...wordWrap([piece(about, `${LOOK.bold};${LOOK.yellow}`)], width).slice(0, 3),
       ...this.#choices.flatMap((choice, at) => {
@@ -92,7 +92,8 @@ export class ApprovalDialog {
       ...wordWrap([
         piece(
           isLineEmpty
-            ? "Press a number, or move with the arrows and Enter; Esc leaves it waiting"
+            ? "Press a number, or use the arrows and Enter. Esc leaves it waiting; it expires " +
+              relativeTime(expiresAt * 1000, now)
             : "Send or clear the line below to answer with a number",
           LOOK.dim,
         ),

@@ -9,7 +9,6 @@
  */
 
 import { ServiceError, toErrorData } from "../../lib/base/errors.ts";
-import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { hinted, OutputClosedError } from "../output.ts";
 import { OUTCOMES } from "../outcome.ts";
@@ -19,18 +18,19 @@ import {
   type ChatApprovalsDeps,
   type ChatApprover,
   type Question,
-  questionBlock,
 } from "./chat_approvals.ts";
+import { chatBlock } from "./chat_block.ts";
+import { bannerLines, COMMAND_NAMES, helpLines } from "./chat_help.ts";
 import type { ChatLink } from "./chat_link.ts";
 import { complete, type CompletionSources } from "./complete.ts";
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { type Line, LOOK, type Piece, piece } from "./look.ts";
-import { renderMarkdown } from "./markdown.ts";
-import { attachMentioned } from "./mentions.ts";
+import { MessageQueue } from "./message_queue.ts";
+import { questionBlock } from "./question.ts";
 import type { Block, Screen } from "./screen.ts";
 import { SessionFeed, untilConnected } from "./session_feed.ts";
-import { shortBytes, TurnView } from "./turn_view.ts";
+import { SessionView } from "./session_view.ts";
 import { wordWrap } from "./wrap.ts";
 
 /** What a chat works with. */
@@ -47,6 +47,8 @@ export interface ChatDeps extends Pick<ChatApprovalsDeps, "approverOf" | "addGra
     parse(name: string): string;
     /** The session of a name. */
     key(name: string): string;
+    /** The command that continues it. */
+    resume(name: string): string;
   };
   models(): Promise<readonly string[]>;
   /** Names in a folder, those of folders with a slash at their end. */
@@ -78,45 +80,11 @@ export interface ChatOptions {
   yes: boolean;
 }
 
-/** A message on its way. */
-interface Sent {
-  text: string;
-  stop: AbortController;
-  turnId?: string;
-  isShown: boolean;
-}
-
 const STARTING = "Starting…";
 const LEAVE_MS = 2_000;
 /** What a turn may take to end when its terminal leaves. */
 const LAST_WORDS_MS = 3_000;
 const SPIN_MS = 120;
-const MAX_OFFER_ROWS = 5;
-
-const COMMANDS = {
-  "/help": "Show this",
-  "/session [NAME]": "Show the session, or switch to another",
-  "/approve": "Approve the pending action once",
-  "/deny [REASON]": "Deny the pending action",
-  "/exit": "Leave (also Ctrl-D, or Ctrl-C twice)",
-};
-const KEYS = [
-  ["Ctrl-C, Esc", "stop the turn"],
-  ["Tab", "complete a command, a model, a session, an @file"],
-  ["@path", "attach a file or an image"],
-  ["Ctrl-R", "search your earlier messages"],
-  ["Ctrl-J", "insert a line break (also Alt-Enter, or \\ before Enter)"],
-  ["Ctrl-O", "show the whole output of the last tool"],
-] as const;
-
-/** What the service of a session knows, beside the commands of the terminal. */
-const SERVICE_COMMANDS = ["/new", "/stop", "/status", "/model"];
-
-const COMMAND_NAMES = [
-  ...Object.keys(COMMANDS).map((name) => name.split(" ")[0]!),
-  "/quit",
-  ...SERVICE_COMMANDS,
-];
 
 export class TerminalChat {
   readonly #deps: ChatDeps;
@@ -124,16 +92,11 @@ export class TerminalChat {
   readonly #screen: Screen;
   readonly #editor: Editor;
   readonly #left = Promise.withResolvers<ExitCode>();
-  readonly #own = new Set<string>();
-  /** Turns that nothing more is told of. */
-  readonly #over = new Set<string>();
   #session = "";
   #connected: ConnectedChat | undefined;
   #status = STARTING;
-  #sent: Sent[] = [];
-  /** Messages that are accepted one after the other. */
-  #sending: Promise<void> = Promise.resolve();
-  #view: { turnId: string; shown: TurnView } | undefined;
+  readonly #queue: MessageQueue;
+  readonly #view: SessionView;
   readonly #feed: SessionFeed;
   readonly #approvals: ChatApprovals;
   #offers: readonly string[] = [];
@@ -141,8 +104,6 @@ export class TerminalChat {
   #interruptedAt = -Infinity;
   readonly #spinner: ReturnType<typeof setInterval>;
   #isLeaving = false;
-  #lastOutput = "";
-  #answering: Promise<void> = Promise.resolve();
 
   constructor(deps: ChatDeps, options: ChatOptions) {
     this.#deps = deps;
@@ -153,8 +114,8 @@ export class TerminalChat {
       yes: options.yes,
       connected: () => this.#connected,
       sessionKey: () => this.sessionKey,
-      isOwn: (turnId) => this.#own.has(turnId),
-      isRunning: (turnId) => this.#view?.turnId === turnId,
+      isOwn: (turnId) => this.#queue.isOwn(turnId),
+      isRunning: (turnId) => this.#view.turnId === turnId,
       print: (...lines) => this.#print(...lines),
       note: (text, look) => this.#note(text, look),
       report: (error) => this.#report(error),
@@ -166,11 +127,34 @@ export class TerminalChat {
       width: () => this.#screen.width,
       isRendered: options.isRendered,
       report: (error) => this.#report(error),
-      ready: () => {
-        for (const sent of this.#sent) if (sent.turnId === undefined) this.#send(sent);
-      },
-      settleSends: () => this.#sending,
-      happened: (happening) => this.#happened(happening),
+      ready: () => this.#queue.sendNext(),
+      settleSends: () => this.#queue.settled,
+      happened: (happening) => this.#view.show(happening),
+    });
+    this.#view = new SessionView({
+      ...options,
+      answer: deps.answer,
+      now: deps.now,
+      print: (...lines) => this.#print(...lines),
+      update: () => this.#screen.update(),
+      width: () => this.#screen.width,
+      report: (error) => this.#report(error),
+      isOwn: (turnId) => this.#queue.isOwn(turnId),
+      echo: (text, from) => this.#echo(text, from),
+      requested: (approval, turnId) => void this.#approvals.requested(approval, turnId),
+      resolved: (id) => this.#approvals.resolved(id),
+      ended: (turnId) => this.#queue.ended(turnId),
+    });
+    this.#queue = new MessageQueue({
+      link: () => this.#connected?.link,
+      sessionKey: () => this.sessionKey,
+      isFree: () => this.#feed.isReady && this.#view.turnId === undefined,
+      echo: (text) => this.#echo(text),
+      note: (text) => this.#note(text),
+      answer: (text) => this.#sayAnswer(text),
+      report: (error) => this.#report(error),
+      giveBack: (text) => this.#giveBack([text]),
+      update: () => this.#screen.update(),
     });
     this.#screen = deps.screen(() => this.#block(), () => this.leave(EXIT.interrupted));
     this.#spinner = setInterval(() => this.#tick(), SPIN_MS);
@@ -190,10 +174,11 @@ export class TerminalChat {
   async run(
     connected: ConnectedChat,
     session: string,
-    banner: readonly [name: string, value: string][],
+    banner: readonly (readonly [name: string, value: string])[],
   ): Promise<ExitCode> {
     this.#session = session;
-    this.#showBanner(banner);
+    const { title } = this.#options;
+    this.#print(...bannerLines(title, [...banner, ["session", session]], this.#screen.width));
     for (let next: ConnectedChat | undefined = connected; next !== undefined;) {
       this.#begin(next);
       const lost = next.link.ended.then(() => undefined);
@@ -223,7 +208,7 @@ export class TerminalChat {
 
   /** The terminal has another size, or is this program's again. */
   resized(): void {
-    this.#view?.shown.resized();
+    this.#view.resized();
     this.#screen.update();
   }
 
@@ -297,53 +282,27 @@ export class TerminalChat {
   // What is at the bottom
 
   #block(): Block {
-    const width = this.#screen.width;
-    const view = this.#view?.shown;
-    const waiting = this.#sent.filter(({ isShown }) => !isShown);
-    const above: Line[] = [
-      ...view?.lines() ?? [],
-      ...this.#status !== "" ? wordWrap([piece(this.#status, LOOK.yellow)], width) : [],
-      ...waiting.slice(0, 3).flatMap(({ text }): Line[] => {
-        const row = wordWrap([piece(`queued: ${text.split("\n")[0]}`, LOOK.dim)], width)[0];
-        return row === undefined ? [] : [row];
-      }),
-      ...waiting.length > 3 ? [[piece(`  and ${waiting.length - 3} more`, LOOK.dim)]] : [],
-    ];
+    const { width, height } = this.#screen;
+    const { question, dialogs: [dialog] } = this.#approvals;
+    const most = Math.max(1, Math.floor(height / 2));
     const isLineEmpty = this.#editor.text === "";
-    const dialog = this.#approvals.question === undefined
-      ? this.#approvals.dialogs[0]?.lines(width, isLineEmpty)
-      : [];
-    const most = Math.max(1, Math.floor(this.#screen.height / 2));
-    const typed = this.#approvals.question === undefined
-      ? this.#editor.render(width, most)
-      : questionBlock(this.#approvals.question, width, most);
-    const below = [
-      ...this.#offerRows(width),
-      ...this.#hint === "" ? [] : wordWrap([piece(this.#hint, LOOK.dim)], width),
-    ];
-    if (above[0]?.length === 0) above.shift();
-    const parts = [above, dialog ?? []].filter(({ length }) => length > 0);
-    const head = parts.flatMap((part): Line[] => [[], ...part]).concat([[]]);
-    // The edited line is always there, whatever else has to give way.
-    const room = Math.max(0, this.#screen.height - 1 - typed.lines.length);
-    const foot = below.slice(0, Math.floor(room / 2));
-    const kept = head.slice(Math.max(0, head.length - (room - foot.length)));
-    return {
-      lines: [...kept, ...typed.lines, ...foot],
-      cursor: { row: kept.length + typed.cursor.row, column: typed.cursor.column },
-    };
-  }
-
-  #offerRows(width: number): Line[] {
-    if (this.#offers.length === 0) return [];
-    const rows = wordWrap([piece(this.#offers.join("  "), LOOK.dim)], width);
-    return rows.length <= MAX_OFFER_ROWS
-      ? rows
-      : [...rows.slice(0, MAX_OFFER_ROWS - 1), [piece("…", LOOK.dim)]];
+    return chatBlock({
+      turn: this.#view.lines,
+      status: this.#status,
+      waiting: this.#queue.waiting,
+      dialog: question === undefined
+        ? dialog?.lines(width, isLineEmpty, this.#deps.now()) ?? []
+        : [],
+      typed: question === undefined
+        ? this.#editor.render(width, most)
+        : questionBlock(question, width, most),
+      offers: this.#offers,
+      hint: this.#hint,
+    }, { width, height });
   }
 
   #tick(): void {
-    if (this.#view !== undefined) this.#screen.update();
+    if (this.#view.turnId !== undefined) this.#screen.update();
   }
 
   #setHint(text: string): void {
@@ -371,19 +330,6 @@ export class TerminalChat {
     if (this.#options.verbose && !isExpected) this.#note(error.stack ?? "");
   }
 
-  #showBanner(banner: readonly [string, string][]): void {
-    const { width } = this.#screen;
-    const rows = [...banner, ["session", this.#session]] as const;
-    const names = Math.max(...rows.map(([name]) => name.length)) + 2;
-    this.#print(
-      ...wordWrap([piece(this.#options.title, LOOK.heading)], width),
-      ...rows.flatMap(([name, value]) =>
-        wordWrap([piece(name.padEnd(names), LOOK.dim), piece(value)], width)
-      ),
-      ...wordWrap([piece("/help for help", LOOK.dim)], width),
-    );
-  }
-
   #echo(text: string, from?: string): void {
     const width = Math.max(4, this.#screen.width - 2);
     const head: Piece[] = from === undefined ? [] : [piece(`${from} `, LOOK.dim)];
@@ -395,7 +341,7 @@ export class TerminalChat {
   }
 
   #expand(): void {
-    const text = this.#view?.shown.lastOutput || this.#lastOutput;
+    const text = this.#view.lastOutput;
     if (text === "") return this.#setHint("No tool output yet");
     this.#print([], ...text.trimEnd().split("\n").map((line) => [piece(line, LOOK.dim)]));
   }
@@ -408,7 +354,7 @@ export class TerminalChat {
     this.#editor.set("");
     this.#editor.remember(text);
     void this.#deps.remember(text);
-    const [command, ...args] = text.trim().split(/\s+/) as [string, ...string[]];
+    const [command = ""] = text.trim().split(/\s+/);
     const rest = text.trim().slice(command.length).trim();
     switch (command.toLowerCase()) {
       case "/exit":
@@ -417,67 +363,26 @@ export class TerminalChat {
       case "/help":
         return void this.#help();
       case "/session":
-        if (args.length < 2) return this.#changeSession(args[0]);
-        break;
+        return this.#changeSession(rest === "" ? undefined : rest);
       case "/approve":
       case "/deny": {
         const name = command.toLowerCase() as "/approve" | "/deny";
         if (this.#approvals.answerTyped(name, rest)) return;
       }
     }
+    if (COMMAND_NAMES.includes(command.toLowerCase())) return void this.#queue.command(text);
     // With more words it may be a path, and is for the model.
-    if (/^\/[a-z]+$/i.test(text.trim()) && !COMMAND_NAMES.includes(command.toLowerCase())) {
+    if (/^\/[a-z]+$/i.test(text.trim())) {
       this.#editor.set(text);
       return this.#report(unknown("command", command, COMMAND_NAMES, "see /help"));
     }
-    const sent: Sent = { text, stop: new AbortController(), isShown: false };
-    this.#sent.push(sent);
-    if (this.#feed.isReady) this.#send(sent);
+    this.#queue.add(text);
   }
 
-  #send(sent: Sent): void {
-    if (this.#view === undefined && this.#sent[0] === sent) this.#show(sent);
-    // A command acts at once; messages keep their order.
-    if (/^\s*\//.test(sent.text)) void this.#deliver(sent);
-    else this.#sending = this.#sending.then(() => this.#deliver(sent));
-  }
-
-  async #deliver(sent: Sent): Promise<void> {
-    const connected = this.#connected;
-    if (connected === undefined || sent.stop.signal.aborted) return;
-    try {
-      const files = await attachMentioned(sent.text);
-      const input: AskedPart[] = [{ type: "text", text: sent.text }, ...files];
-      const outcome = await connected.link.say(this.sessionKey, input, sent.stop.signal);
-      if ("turnId" in outcome) {
-        sent.turnId = outcome.turnId;
-        this.#own.add(outcome.turnId);
-        for (const { name, data } of files) {
-          this.#note(`  attached ${name} (${shortBytes(Uint8Array.fromBase64(data).length)})`);
-        }
-      } else {
-        this.#show(sent);
-        this.#forget(sent);
-        await this.#sayAnswer(outcome.answer);
-      }
-    } catch (error) {
-      this.#forget(sent);
-      if (this.#connected !== connected) return;
-      this.#show(sent);
-      this.#report(error);
-      // Nothing that was typed is lost.
-      if (!isCancelled(error) && this.#editor.text === "") this.#editor.set(sent.text);
-    }
-    this.#screen.update();
-  }
-
-  #show(sent: Sent): void {
-    if (!sent.isShown) this.#echo(sent.text);
-    sent.isShown = true;
-  }
-
-  #forget(sent: Sent): void {
-    this.#sent = this.#sent.filter((each) => each !== sent);
+  /** What was typed and not sent, to be sent or changed. */
+  #giveBack(texts: readonly string[]): void {
+    const now = this.#editor.text;
+    if (texts.length > 0) this.#editor.set([...texts, ...now === "" ? [] : [now]].join("\n"));
   }
 
   async #sayAnswer(text: string): Promise<void> {
@@ -488,34 +393,11 @@ export class TerminalChat {
   }
 
   async #help(): Promise<void> {
-    const { width } = this.#screen;
-    const column = width < 50 ? 2 : 28;
-    const row = (name: string, what: string): Line[] => {
-      const lines = wordWrap([piece(what)], width - column);
-      const head = width < 50 ? wordWrap([piece(name, LOOK.bold)], width) : [];
-      return [
-        ...head,
-        ...lines.map((line, at): Line => [
-          piece((at === 0 && head.length === 0 ? name : "").padEnd(column), LOOK.bold),
-          ...line,
-        ]),
-      ];
-    };
-    const own = Object.keys(COMMANDS).map((name) => name.split(" ")[0]);
-    const answer = await this.#connected?.link
+    const outcome = await this.#connected?.link
       .say(this.sessionKey, [{ type: "text", text: "/help" }], new AbortController().signal)
       .catch(() => undefined);
-    const others = answer === undefined || "turnId" in answer
-      ? []
-      : [...answer.answer.matchAll(/^(\/\S+?)( .*?)?: (.*)$/gm)]
-        .filter(([, name]) => !own.includes(name));
-    this.#print(
-      [],
-      ...others.flatMap(([, name, args = "", what]) => row(name! + args, what!)),
-      ...Object.entries(COMMANDS).flatMap(([name, what]) => row(name, what)),
-      [],
-      ...KEYS.flatMap(([name, what]) => row(name, what)),
-    );
+    const ofService = outcome !== undefined && "answer" in outcome ? outcome.answer : undefined;
+    this.#print(...helpLines(ofService, this.#screen.width));
   }
 
   #changeSession(name: string | undefined): void {
@@ -525,8 +407,9 @@ export class TerminalChat {
     } catch (error) {
       return this.#report(error);
     }
-    this.#endView("interrupted", false);
-    this.#sent = [];
+    this.#view.leave({ isLost: false });
+    this.#queue.forgetSent();
+    this.#giveBack(this.#queue.takeBack());
     this.#approvals.clear();
     this.#note(`Session ${this.#session}`);
     if (this.#connected !== undefined) this.#feed.follow(this.#connected.link, this.sessionKey);
@@ -553,25 +436,14 @@ export class TerminalChat {
     this.#screen.update();
   }
 
-  /** Ends what runs, and takes back what waits for it. False when nothing runs. */
+  /** Ends what runs, and takes back what waits for it. False when nothing does. */
   #stopTurn(): boolean {
-    const view = this.#view;
-    const own = this.#sent.filter(({ turnId }) => turnId === undefined || turnId !== view?.turnId);
-    const running = this.#sent.find(({ turnId }) =>
-      turnId !== undefined && turnId === view?.turnId
-    );
-    if (view === undefined && own.length === 0) return false;
-    const back = own.filter(({ isShown }) => !isShown).map(({ text }) => text);
-    // What runs last, so that none that waits begins in its place.
-    for (const sent of own) sent.stop.abort();
-    running?.stop.abort();
-    this.#sent = running === undefined ? [] : [running];
-    if (back.length > 0) {
-      this.#editor.set(
-        [...back, ...this.#editor.text === "" ? [] : [this.#editor.text]].join("\n"),
-      );
-    }
-    if (view !== undefined && running === undefined) {
+    const running = this.#view.turnId;
+    const waiting = this.#queue.takeBack();
+    if (running === undefined && waiting.length === 0 && !this.#queue.isSending) return false;
+    this.#giveBack(waiting);
+    const isOwn = this.#queue.cancel(running);
+    if (running !== undefined && !isOwn) {
       // Another terminal's turn: it is everybody's who talks here.
       void this.#connected?.link.say(
         this.sessionKey,
@@ -592,82 +464,12 @@ export class TerminalChat {
     this.#screen.update();
   }
 
-  #happened({ stored: { turnId, event }, said }: Happening): void {
-    if (event.type === "turn_start") return this.#beginTurn(turnId, said);
-    if (event.type === "session_updated" || this.#over.has(turnId)) return;
-    if (event.type === "message") {
-      this.#print([], [piece("Message", LOOK.dim)], ...this.#rendered(event.text));
-      return;
-    }
-    if (this.#view?.turnId !== turnId) {
-      // A turn that was cancelled before it began has nothing but an end.
-      if (event.type === "error" || event.type === "turn_end") return;
-      this.#beginTurn(turnId, undefined);
-    }
-    const view = this.#view!;
-    view.shown.show(event);
-    switch (event.type) {
-      case "approval_requested":
-        void this.#approvals.requested(event.approval, turnId);
-        break;
-      case "approval_resolved":
-        this.#approvals.resolved(event.approvalId);
-        break;
-      case "turn_end":
-        this.#lastOutput = view.shown.lastOutput || this.#lastOutput;
-        this.#view = undefined;
-        this.#sent = this.#sent.filter((sent) => sent.turnId !== turnId);
-    }
-  }
-
-  #beginTurn(turnId: string, said: SaidMessage | undefined): void {
-    const sent = this.#sent.find((each) => each.turnId === turnId);
-    if (sent !== undefined) this.#show(sent);
-    else if (said !== undefined && !this.#own.has(turnId)) {
-      this.#echo(
-        [said.text, ...said.files.map((name) => `[${name}]`)].join(" ").trim(),
-        "(elsewhere)",
-      );
-    }
-    const { answer } = this.#deps;
-    this.#view = {
-      turnId,
-      shown: new TurnView({
-        print: (...lines) => this.#print(...lines),
-        update: () => this.#screen.update(),
-        width: () => this.#screen.width,
-        now: this.#deps.now,
-        isRendered: this.#options.isRendered,
-        isStreamed: this.#options.isStreamed,
-        verbose: this.#options.verbose,
-        report: (error) => this.#report(error),
-        ...answer !== undefined && {
-          answer: (text: string) =>
-            this.#answering = this.#answering.then(() => answer(text))
-              .catch((error) => this.#report(error)),
-        },
-      }),
-    };
-  }
-
-  #rendered(text: string): Line[] {
-    const { width } = this.#screen;
-    return this.#options.isRendered ? renderMarkdown(text, width) : wordWrap([piece(text)], width);
-  }
-
-  #endView(status: "interrupted", isTold = true): void {
-    const view = this.#view;
-    this.#view = undefined;
-    if (view !== undefined) this.#over.add(view.turnId);
-    if (isTold) view?.shown.end(status);
-  }
-
   async #reconnect(): Promise<ConnectedChat | undefined> {
     this.#connected = undefined;
     this.#feed.stop();
-    this.#endView("interrupted");
-    // What was accepted is lost with the service; what was not is sent when it is back.
-    this.#sent = this.#sent.filter(({ turnId, isShown }) => turnId === undefined && !isShown);
+    this.#view.leave({ isLost: true });
+    // What was sent is lost with the service; what waits is sent when it is back.
+    this.#queue.forgetSent();
     this.#approvals.clear();
     const { reconnect, failure } = this.#deps;
     const lost = failure?.();
@@ -682,17 +484,15 @@ export class TerminalChat {
   /** The turns of this terminal end with it. */
   async #sayGoodbye(code: ExitCode): Promise<ExitCode> {
     this.#isLeaving = true;
-    const isRunning = this.#sent.length > 0;
-    for (const sent of this.#sent) sent.stop.abort();
+    const isRunning = this.#queue.cancel(this.#view.turnId);
     const until = this.#deps.now() + LAST_WORDS_MS;
-    while (isRunning && this.#view !== undefined && this.#deps.now() < until) {
+    while (isRunning && this.#view.turnId !== undefined && this.#deps.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    await this.#answering;
+    await this.#view.settle();
+    if (this.#queue.hasSent) {
+      this.#note(`Continue with: ${this.#deps.names.resume(this.#session)}`);
+    }
     return code;
   }
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "turn_cancelled";
 }

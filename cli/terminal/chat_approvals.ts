@@ -7,12 +7,13 @@
 import type { ApprovalView } from "../../lib/contract/actions.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { Terminal } from "../../lib/operations/operator.ts";
-import type { SessionGrant } from "../operator/approval_choices.ts";
-import { approvalLines } from "../operator/print_approval.ts";
+import { answersTo, type SessionGrant } from "../operator/approval_choices.ts";
+import { actionLines } from "../operator/print_approval.ts";
 import { ApprovalDialog, type Choice } from "./approval_dialog.ts";
 import { Editor } from "./editor.ts";
 import { type Line, LOOK, type Look, piece } from "./look.ts";
-import { lineWidth, wordWrap } from "./wrap.ts";
+import type { AskedLine } from "./question.ts";
+import { wordWrap } from "./wrap.ts";
 
 /** Answers approvals; rejects with the authority's ServiceError. */
 export interface ChatApprover {
@@ -35,7 +36,7 @@ export interface ChatApprovalsDeps {
   yes: boolean;
   /** An approver by a token that was typed; absent where approvals are answered in another way. */
   approverOf?: (token: string) => ChatApprover;
-  /** Allows exactly this action of a session from now on. */
+  /** Allows exactly this action of a session from now on; absent where this terminal can't. */
   addGrant?: (grant: SessionGrant) => Promise<void>;
   print(...lines: Line[]): void;
   note(text: string, look?: Look): void;
@@ -46,12 +47,9 @@ export interface ChatApprovalsDeps {
 }
 
 /** What is typed instead of a message. */
-export interface Question {
+export interface Question extends AskedLine {
   /** Id of the approval that it is about. */
   about: string;
-  label: string;
-  editor: Editor;
-  isHidden: boolean;
   done(text: string | undefined): void;
 }
 
@@ -107,14 +105,19 @@ export class ChatApprovals {
       if (!this.#deps.isRunning(turnId)) return;
       this.#deps.print(
         [],
-        ...approvalLines(view, this.#deps.now()).flatMap((line) => this.#spans(line)),
+        ...actionLines(view).flatMap((line) => this.#spans(line)),
       );
-      const dialog = new ApprovalDialog(view, turnId, approver !== undefined, this.#deps.now());
-      this.dialogs = [...this.dialogs, dialog];
+      this.dialogs = [...this.dialogs, this.#dialog(view, turnId, approver !== undefined)];
       this.#deps.update();
     } catch (error) {
       this.#deps.report(error);
     }
+  }
+
+  #dialog(view: Shown, turnId: string, mayAnswer: boolean): ApprovalDialog {
+    const all: readonly Choice[] = mayAnswer ? answersTo(view) : ["token", "later"];
+    const choices = all.filter((each) => each !== "always" || this.#deps.addGrant !== undefined);
+    return new ApprovalDialog(view, turnId, choices, this.#deps.now());
   }
 
   #spans(line: readonly (string | { text: string; style?: string })[]): Line[] {
@@ -130,7 +133,7 @@ export class ChatApprovals {
     return JSON.stringify([this.#deps.sessionKey(), capability, grant]);
   }
 
-  /** `/approve` or `/deny` with what was typed behind it; false where it is for the service. */
+  /** `/approve` or `/deny` with what was typed behind it; false where it names one of elsewhere. */
   answerTyped(command: "/approve" | "/deny", rest: string): boolean {
     const [, id, after] = /^(apr_\S+)?\s*([^]*)$/.exec(rest) as unknown as [
       string,
@@ -140,7 +143,12 @@ export class ChatApprovals {
     const dialog = id === undefined
       ? this.dialogs[0]
       : this.dialogs.find(({ view }) => view.id === id);
-    if (dialog === undefined || (command === "/approve" && after !== "")) return false;
+    if (command === "/approve" && after !== "") return false;
+    if (dialog === undefined && id !== undefined) return false;
+    if (dialog === undefined) {
+      this.#deps.note("Nothing waits for your approval here");
+      return true;
+    }
     void (command === "/approve" ? this.choose(dialog, "once") : this.#deny(dialog, after ?? ""));
     return true;
   }
@@ -161,8 +169,8 @@ export class ChatApprovals {
         case "deny":
           return await this.#deny(dialog, "");
         case "always":
-          await this.#deps.addGrant?.({
-            subject: this.#deps.sessionKey(),
+          await this.#deps.addGrant!({
+            subject: view.session,
             capability: view.capability,
             target: view.grant!,
           });
@@ -241,7 +249,7 @@ export class ChatApprovals {
       const connected = this.#deps.connected();
       if (connected !== undefined) connected.approver = approver;
       this.dialogs = this.dialogs.map((each) =>
-        each === dialog ? new ApprovalDialog(whole, turnId, true, this.#deps.now()) : each
+        each === dialog ? this.#dialog(whole, turnId, true) : each
       );
     } catch (error) {
       this.#deps.report(error);
@@ -253,19 +261,4 @@ export class ChatApprovals {
 /** What the turn told of an approval, in the form in which the authority gives it. */
 function shownApproval({ createdAt, expiresAt, ...view }: ApprovalView): Shown {
   return { ...view, created_at: createdAt / 1000, expires_at: expiresAt / 1000 };
-}
-
-/** A question in place of the edited line. */
-export function questionBlock({ label, editor, isHidden }: Question, width: number, most: number) {
-  const { lines, cursor } = editor.render(width, most);
-  const rows = isHidden
-    ? [[piece("> ", LOOK.heading), piece("•".repeat(Math.min(editor.text.length, width - 2)))]]
-    : lines;
-  const head = wordWrap([piece(label, LOOK.bold)], width);
-  return {
-    lines: [...head, ...rows],
-    cursor: isHidden
-      ? { row: head.length, column: lineWidth(rows[0]!) }
-      : { row: head.length + cursor.row, column: cursor.column },
-  };
 }

@@ -7,6 +7,7 @@
 import { emitKeypressEvents } from "node:readline";
 import { PassThrough } from "node:stream";
 import { sanitize } from "../output.ts";
+import { PasteSplitter } from "./paste_splitter.ts";
 
 /** A key, or a text that was pasted. */
 export interface Key {
@@ -37,16 +38,17 @@ export interface KeySource {
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
 
-/** Enter with a modifier, as terminals with CSI u send it. */
+/** Enter with a modifier, as terminals with CSI u send it; others send the second form. */
 // deno-lint-ignore no-control-regex
-const NEW_LINE = /^\x1b\[(?:13;[2-8]u|27;[2-8];13~)$/;
+const NEW_LINE = /\x1b\[(?:13;[2-8]u|27;[2-8];13~)/g;
+/** Ctrl-J: a line feed is a new line everywhere. */
+const LINE_FEED = "\n";
 
 /** A lone ESC is a key after this time; the start of a sequence before. */
 const ESCAPE_MS = 50;
 
 interface NodeKey {
   name?: string;
-  sequence?: string;
   ctrl?: boolean;
   meta?: boolean;
   shift?: boolean;
@@ -62,21 +64,10 @@ export function readKeys(
   const input = new PassThrough();
   // deno-lint-ignore no-explicit-any -- node's types want an Interface with this one private property
   emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as any);
-  let pasted: string | undefined;
   input.on("keypress", (text: string | undefined, key: NodeKey) => {
-    const { name, sequence = "", ctrl = false, meta = false, shift = false } = key;
-    if (name === "paste-start") pasted = "";
-    else if (name === "paste-end") {
-      const whole = pasted ?? "";
-      pasted = undefined;
-      if (whole !== "") onKey({ name: "paste", text: pastedText(whole), ...NO_MODIFIERS });
-    } else if (pasted !== undefined) pasted += text ?? sequence;
-    else if (NEW_LINE.test(sequence)) {
-      onKey({ name: "return", text: "", ...NO_MODIFIERS, shift: true });
-    } else {
-      const writes = text !== undefined && !ctrl && !meta && !CONTROL.test(text);
-      onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta, shift });
-    }
+    const { name, ctrl = false, meta = false, shift = false } = key;
+    const writes = text !== undefined && !ctrl && !meta && !CONTROL.test(text);
+    onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta, shift });
   });
   const setRaw = (raw: boolean) => {
     try {
@@ -103,11 +94,16 @@ export function readKeys(
   };
 
   async function pump(): Promise<void> {
+    const decoder = new TextDecoder();
+    const pastes = new PasteSplitter();
     try {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) break;
-        input.emit("data", value);
+        for (const { text, isPasted } of pastes.take(decoder.decode(value, { stream: true }))) {
+          if (isPasted) onKey({ name: "paste", text: pastedText(text), ...NO_MODIFIERS });
+          else input.emit("data", text.replace(NEW_LINE, LINE_FEED));
+        }
       }
     } catch {
       // A terminal that is gone cannot be read.

@@ -11,7 +11,7 @@ import { onStopSignals } from "../stop_signals.ts";
 import { type ChatDeps, type ChatOptions, TerminalChat } from "./chat.ts";
 import { readKeys } from "./keys.ts";
 import { expandHome } from "./mentions.ts";
-import { Screen, type TerminalPort, terminalSize } from "./screen.ts";
+import { processTerminal, Screen } from "./screen.ts";
 
 /** What a chat of each command has of its own. */
 export type OwnDeps = Pick<
@@ -28,10 +28,8 @@ export interface OpenChat extends Disposable {
 
 /** Takes the terminal; it is given back at the end, however that comes. */
 export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">): OpenChat {
-  const color = (Deno.env.get("NO_COLOR") ?? "") === "";
-  const port: TerminalPort = { color, write: writeTerminal, size: terminalSize };
+  const port = processTerminal();
   let screen: Screen;
-  let isGone = false;
   const plain = new Output({
     stdout: Deno.stdout,
     stderr: Deno.stderr,
@@ -63,12 +61,10 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
       Deno.kill(Deno.pid, "SIGTSTP");
     },
     exit: (code) => Deno.exit(code),
-  }, { ...options, isRendered: color });
-  const onGone = () => {
-    isGone = true;
+  }, { ...options, isRendered: port.color });
+  const keys = readKeys(Deno.stdin, port.write, (key) => chat.key(key), () => {
     chat.leave(EXIT.interrupted);
-  };
-  const keys = readKeys(Deno.stdin, writeTerminal, (key) => chat.key(key), onGone);
+  });
   const signals = [
     ["SIGWINCH", () => chat.resized()],
     ["SIGINT", () => chat.interrupt()],
@@ -89,31 +85,8 @@ export function openChat(own: OwnDeps, options: Omit<ChatOptions, "isRendered">)
       stops[Symbol.dispose]();
       chat.close();
       keys.close();
-      if (!isGone) writeQuietly("\r\n");
     },
   };
-}
-
-const RETRY_MS = 5;
-
-function writeTerminal(text: string): void {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += Deno.stderr.writeSync(bytes.subarray(at));
-    } catch (error) {
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
-    }
-  }
-}
-
-function writeQuietly(text: string): void {
-  try {
-    writeTerminal(text);
-  } catch {
-    // Nobody is there to see it.
-  }
 }
 
 async function listFolder(folder: string): Promise<string[]> {

@@ -44,6 +44,26 @@ export function terminalSize(): { columns: number; rows: number } {
   }
 }
 
+/** Where the line goes that is edited: standard error, so that standard output has the answers alone. */
+export function processTerminal(): TerminalPort {
+  const color = (Deno.env.get("NO_COLOR") ?? "") === "";
+  return { color, write: writeTerminal, size: terminalSize };
+}
+
+const RETRY_MS = 5;
+
+function writeTerminal(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += Deno.stderr.writeSync(bytes.subarray(at));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}
+
 export class Screen {
   readonly #port: TerminalPort;
   readonly #block: () => Block;

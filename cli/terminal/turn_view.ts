@@ -7,11 +7,13 @@
 import type { AgentEvent } from "../../lib/contract/events.ts";
 import { fromErrorData, ServiceError } from "../../lib/base/errors.ts";
 import { AnswerText } from "../agent/answer_text.ts";
+import { readRefusal } from "../agent/refusal.ts";
 import { STATUS_ERRORS } from "../agent/turn_outcome.ts";
 import { hinted } from "../output.ts";
+import { plural } from "../plural.ts";
 import { type Line, LOOK, piece } from "./look.ts";
 import { MarkdownStream } from "./markdown_stream.ts";
-import { wordWrap } from "./wrap.ts";
+import { hardWrap, wordWrap } from "./wrap.ts";
 
 /** What a view works with. */
 export interface TurnViewDeps {
@@ -36,6 +38,8 @@ const FOLDED_LINES = 3;
 /** Lines of what a tool says, or a model thinks, while it does. */
 const LIVE_LINES = 3;
 const RENDER_MS = 40;
+/** A long block takes long to draw: keys have most of the time all the same. */
+const RENDER_SHARE = 1 / 4;
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const SPIN_MS = 100;
 /** Characters of a token, about, while the provider has not counted. */
@@ -54,6 +58,7 @@ export class TurnView {
   #chars = 0;
   #error: ServiceError | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #renderMs = 0;
   #hasAnswered = false;
   /** The last tool's output, whole. */
   lastOutput = "";
@@ -181,14 +186,18 @@ export class TurnView {
   #addText(text: string): void {
     if (this.#deps.answer !== undefined) return this.#deps.answer(this.#plain.add(text));
     this.#answer.add(text);
-    if (this.#deps.isStreamed) this.#timer ??= setTimeout(() => this.#render(), RENDER_MS);
+    if (!this.#deps.isStreamed) return;
+    const pause = Math.max(RENDER_MS, this.#renderMs / RENDER_SHARE);
+    this.#timer ??= setTimeout(() => this.#render(), pause);
   }
 
   #render(isEnd = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const isFirst = this.#answer.isFirst;
+    const began = this.#deps.now();
     const { done, tail } = this.#answer.render(this.#deps.width(), isEnd);
+    this.#renderMs = this.#deps.now() - began;
     if (done.length > 0) this.#deps.print(...isFirst ? [[]] : [], ...done);
     this.#tail = tail.length > 0 && isFirst && done.length === 0 ? [[], ...tail] : tail;
     this.#deps.update();
@@ -237,56 +246,31 @@ export function foldedLines(output: string, look: string, width: number): Line[]
   const shown = lines.slice(0, FOLDED_LINES);
   const room = Math.max(4, width - 2);
   const cut = shown.map((line): Line => {
-    const [row = []] = wordWrap([piece(line.slice(0, 4 * room), look)], room - 1);
-    const isCut = row.reduce((sum, { text }) => sum + text.length, 0) < line.trim().length;
-    return [piece("  "), ...row, ...isCut ? [piece("…", look)] : []];
+    const [row = [], ...rest] = hardWrap([piece(line.slice(0, 4 * room), look)], room - 1);
+    return [piece("  "), ...row, ...rest.length > 0 ? [piece("…", look)] : []];
   });
   const more = lines.length - shown.length;
+  const isCut = cut.some((line) => line.at(-1)?.text === "…");
   const size = new TextEncoder().encode(output).length;
-  return [
-    ...output.trim() === "" ? [] : cut,
-    ...more > 0 || size === 0
-      ? wordWrap([
-        piece(
-          size === 0
-            ? "  no output"
-            : `  … ${more} more ${more === 1 ? "line" : "lines"} (${
-              shortBytes(size)
-            }; Ctrl-O shows all)`,
-          LOOK.dim,
-        ),
-      ], width)
-      : [],
-  ];
+  if (output.trim() === "") return [[piece("  no output", LOOK.dim)]];
+  if (more === 0 && !isCut) return cut;
+  const rest = more === 0 ? "" : `${plural(more, "more line")} `;
+  const folded = `  … ${rest}(${shortBytes(size)}; Ctrl-O shows all)`;
+  return [...cut, ...wordWrap([piece(folded, LOOK.dim)], width)];
 }
 
 /** What was refused, and the command that would allow it, in one piece so that it can be copied. */
 export function refusalLines(output: string, width: number): Line[] {
-  const found = /(?:which the operator can make with|with): (service (?:grants|blocks) [^]*)$/
-    .exec(output);
-  const said = output.slice(0, found?.index).replace(/\. It would take [^]*$/, ".").trim();
-  const facts = said.replace(/\. In this session nothing more [^]*$/, ".");
+  const { reason, remedy } = readRefusal(output);
+  const asked = "To be asked here instead: service tokens issue --scopes approve";
   return [
-    ...wordWrap([piece(`  ${facts}`, LOOK.yellow)], width),
-    ...found === null ? [] : [
-      ...wordWrap([
-        piece(
-          found[1]!.startsWith("service blocks")
-            ? "  Blocked in this session. Unblock it with:"
-            : "  Allow it with:",
-          LOOK.dim,
-        ),
-      ], width),
-      // In one piece, so that it can be copied.
-      [piece(`  ${hinted(found[1]!)}`)],
+    ...wordWrap([piece(`  ${reason}`, LOOK.yellow)], width),
+    ...remedy === undefined ? [] : [
+      ...wordWrap([piece(`  ${remedy.lead}`, LOOK.dim)], width),
+      [piece(`  ${hinted(remedy.command)}`)],
     ],
     ...output.includes("(rule nobody:")
-      ? wordWrap([
-        piece(
-          hinted("  To be asked here instead: service tokens issue --scopes approve"),
-          LOOK.dim,
-        ),
-      ], width)
+      ? wordWrap([piece(hinted(`  ${asked}`), LOOK.dim)], width)
       : [],
   ];
 }

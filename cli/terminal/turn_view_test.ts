@@ -11,7 +11,13 @@ Deno.test("foldedLines() shows the first lines and the size of the rest", () => 
     "  … 1 more line (8 B; Ctrl-O shows all)",
   );
   assertEquals(text(foldedLines("", "", 60)), ["  no output"]);
-  assertEquals(text(foldedLines("x".repeat(50), "", 12)), [`  ${"x".repeat(9)}…`]);
+  assertEquals(text(foldedLines("x".repeat(50), "", 12)), [
+    `  ${"x".repeat(9)}…`,
+    "  … (50 B;",
+    "  Ctrl-O",
+    "  shows all)",
+  ]);
+  assertEquals(text(foldedLines("Made /tmp/a-long-name", "", 16))[0], "  Made /tmp/a-l…");
 });
 
 Deno.test("refusalLines() gives the command that would allow it in one piece", () => {
@@ -25,6 +31,8 @@ Deno.test("refusalLines() gives the command that would allow it in one piece", (
   const blocked =
     'Refused: exec of "ls" (a person denied it). It would take the operator to clear ' +
     "that denial with: service blocks clear cli:a exec";
+  const setting = "Refused: net.fetch of x (private). It would take an entry in gates.privateHosts";
+  assertEquals(text(refusalLines(setting, 99)), [`  ${setting}`]);
   assertEquals(text(refusalLines(blocked, 60)).slice(-2), [
     "  Blocked in this session. Unblock it with:",
     "  service blocks clear cli:a exec",

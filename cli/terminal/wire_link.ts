@@ -12,6 +12,7 @@ import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol
 import type { OperationRequest } from "../../lib/operations/operations.ts";
 import { frameEvent } from "../chat/frame_event.ts";
 import { Heard } from "../chat/heard.ts";
+import type { WireAccess } from "../chat/wire_access.ts";
 import { refusal } from "../chat/wire_turns.ts";
 import type { ChatApprover } from "./chat_approvals.ts";
 import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
@@ -19,9 +20,9 @@ import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
 const APPROVALS = "/api/webui/approvals";
 
 /** What a link works with. */
-export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId" | "token"> {
-  /** A token of `service tokens issue`, for routes that tell more than the socket does. */
-  apiToken?: string;
+export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId"> {
+  /** Asked for before each handshake, and when its token for the routes has expired. */
+  access(): Promise<WireAccess>;
   fetch: typeof fetch;
   /** The connection is lost, or there again. */
   onStatus(text: string): void;
@@ -39,15 +40,18 @@ export class WireLink implements ChatLink {
   readonly #client: WireClient;
   readonly #followed = new Map<string, Followed>();
   readonly #ended = Promise.withResolvers<unknown>();
+  /** Turns of messages that were sent here. */
+  readonly #own = new Set<string>();
+  #access: WireAccess = {};
   #failure: unknown;
 
   constructor(deps: WireLinkDeps) {
     this.#deps = deps;
-    const { url, clientId, token, onStatus } = deps;
+    const { url, clientId, onStatus } = deps;
     this.#client = new WireClient({
       url,
       clientId,
-      token,
+      token: async () => (await this.#openAccess()).token,
       onFrame: (frame) => this.#take(frame),
       onReset: (chatId) => {
         for (const heard of this.#followed.get(chatId)?.heard.values() ?? []) heard.beginAnew();
@@ -104,8 +108,9 @@ export class WireLink implements ChatLink {
         await Promise.race([followed.wake.promise, left.promise]);
         followed.wake = Promise.withResolvers();
       } else {
-        if (next.stored.event.type === "turn_start") {
-          next.said = await this.#saidIn(chatId, next.stored.turnId);
+        const { turnId, event } = next.stored;
+        if (event.type === "turn_start" && !this.#own.has(turnId)) {
+          next.said = await this.#saidIn(chatId, turnId);
         }
         yield next;
       }
@@ -120,18 +125,16 @@ export class WireLink implements ChatLink {
         ? [{ data_url: `data:application/octet-stream;base64,${part.data}`, name: part.name }]
         : []
     );
-    const outcome = await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
+    stop.throwIfAborted();
+    stop.addEventListener("abort", () => this.#client.cancel(chatId), { once: true });
+    const outcome = await this.#client
+      .send(chatId, text, media.length === 0 ? undefined : media, stop)
       .catch(rethrow);
-    if ("turnId" in outcome) {
-      const cancel = () => this.#client.cancel(chatId);
-      if (stop.aborted) cancel();
-      stop.addEventListener("abort", cancel, { once: true });
-    }
+    if ("turnId" in outcome) this.#own.add(outcome.turnId);
     return outcome;
   }
 
   async history(chatId: string, limit: number): Promise<PastMessage[]> {
-    if (this.#deps.apiToken === undefined) return [];
     const key = encodeURIComponent(`websocket:${chatId}`);
     const page = await this.#ask("GET", `/api/webui/sessions/${key}/messages?limit=${limit}`)
       .catch(() => undefined) as { messages: Record<string, string>[] } | undefined;
@@ -140,13 +143,25 @@ export class WireLink implements ChatLink {
     );
   }
 
-  sessions(): Promise<string[]> {
-    return Promise.resolve([]);
+  async sessions(): Promise<string[]> {
+    const { sessions } = await this.#ask("GET", "/api/webui/sessions") as {
+      sessions: { channel: string; chat_id: string }[];
+    };
+    return sessions.flatMap(({ channel, chat_id: id }) => channel === "websocket" ? [id] : []);
+  }
+
+  /** The default model and the presets. */
+  async models(): Promise<{ model: string; presets: string[] }> {
+    const { model_name: model, presets } = await this.#ask("GET", "/api/webui/models") as {
+      model_name: string;
+      presets: string[];
+    };
+    return { model, presets };
   }
 
   /** Answers approvals by the token's right; undefined where there is none. */
   get approver(): ChatApprover | undefined {
-    if (this.#deps.apiToken === undefined) return undefined;
+    if (this.#access.apiToken === undefined) return undefined;
     return {
       isOwnTurnsOnly: false,
       operate: ((request: OperationRequest) => this.#operate(request)) as ChatApprover["operate"],
@@ -170,24 +185,45 @@ export class WireLink implements ChatLink {
     }
   }
 
+  async #openAccess(): Promise<WireAccess> {
+    return this.#access = await this.#deps.access();
+  }
+
   async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const { apiToken } = this.#access;
+    if (apiToken === undefined) {
+      throw new ServiceError("invalid_token", "There is no token for that");
+    }
+    let response = await this.#fetch(method, path, body, apiToken);
+    if (response.status === 401) {
+      await response.body?.cancel();
+      response = await this.#fetch(method, path, body, (await this.#openAccess()).apiToken);
+    }
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok) return answer;
+    const { code = "invalid_request", message = `the server answered ${response.status}` } =
+      answer?.error ?? {};
+    throw new ServiceError(code, message);
+  }
+
+  async #fetch(
+    method: string,
+    path: string,
+    body: unknown,
+    token: string | undefined,
+  ): Promise<Response> {
     const at = new URL(path, this.#deps.url);
     at.protocol = at.protocol === "wss:" ? "https:" : "http:";
-    const response = await this.#deps.fetch(at, {
+    return await this.#deps.fetch(at, {
       method,
       headers: {
-        authorization: `Bearer ${this.#deps.apiToken}`,
+        authorization: `Bearer ${token}`,
         ...body !== undefined && { "content-type": "application/json" },
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       redirect: "error",
       signal: AbortSignal.timeout(15_000),
     });
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok) return answer;
-    const { code = "invalid_request", message = `the server answered ${response.status}` } =
-      answer?.error ?? {};
-    throw new ServiceError(code, message);
   }
 
   /** The message of a turn that another client asked for. */

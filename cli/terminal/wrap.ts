@@ -6,7 +6,7 @@
 
 import { displayWidth } from "../display_width.ts";
 import { sanitize } from "../output.ts";
-import type { Line, Look, Piece } from "./look.ts";
+import { type Line, LOOK, type Look, type Piece } from "./look.ts";
 
 const TAB = "    ";
 
@@ -23,11 +23,13 @@ interface Atom extends Piece {
   joins: boolean;
 }
 
-/** Breaks at blanks and beside wide characters, and inside of a word that has no room. */
+/**
+ * Breaks at blanks and beside wide characters, and inside of a word that has no room. An indentation is that
+ * of all rows of its line; blanks at which a row was broken go.
+ */
 export function wordWrap(line: Line, width: number): Line[] {
   const rows = new Rows(width);
   let blank: Piece | undefined;
-  // An indentation stays; blanks at which a row was broken go.
   let isStart = true;
   for (const word of wordsOf(line)) {
     const [first] = word;
@@ -42,10 +44,10 @@ export function wordWrap(line: Line, width: number): Line[] {
       continue;
     }
     const columns = word.reduce((sum, atom) => sum + atom.width, 0);
-    const gap = blank !== undefined && (isStart || rows.used > 0) ? blank.text.length : 0;
-    if (rows.used + gap + columns <= width) {
-      if (gap > 0) rows.put(blank!.text, blank!.look);
-    } else if (rows.used > 0) rows.next();
+    const gap = blank?.text.length ?? 0;
+    if (isStart) rows.indentBy(gap);
+    else if (rows.used + gap + columns > width) rows.wrap();
+    else if (blank !== undefined) rows.put(blank.text, blank.look);
     for (const { text, look } of word) rows.putBroken(text, look);
     blank = undefined;
     isStart = false;
@@ -119,15 +121,33 @@ function clean(text: string): string {
 class Rows {
   readonly #width: number;
   readonly #rows: Piece[][] = [[]];
+  /** Columns that each row of the line begins with. */
+  #indent = 0;
   used = 0;
 
   constructor(width: number) {
     this.#width = width;
   }
 
+  /** Begins another line. */
   next(): void {
     this.#rows.push([]);
+    this.#indent = 0;
     this.used = 0;
+  }
+
+  /** Goes on with the line in another row. */
+  wrap(): void {
+    if (this.used <= this.#indent) return;
+    const indent = this.#indent;
+    this.next();
+    this.indentBy(indent);
+  }
+
+  indentBy(columns: number): void {
+    // Half of the row and a wide character stay for the text.
+    this.#indent = Math.max(0, Math.min(columns, Math.floor(this.#width / 2), this.#width - 2));
+    this.put(" ".repeat(this.#indent), LOOK.plain);
   }
 
   put(text: string, look: Look): void {
@@ -142,7 +162,7 @@ class Rows {
     if (this.used + displayWidth(text) <= this.#width) return this.put(text, look);
     for (const char of text) {
       const columns = displayWidth(char);
-      if (this.used + columns > this.#width && this.used > 0) this.next();
+      if (this.used + columns > this.#width) this.wrap();
       this.put(char, look);
     }
   }

@@ -8,10 +8,9 @@ import { terminalReader } from "../agent/line_reader.ts";
 import { jsonLine, processOutput } from "../output.ts";
 
 const out = processOutput();
-const reader = terminalReader(["first", "second"]);
+const reader = terminalReader();
 for (let number = 1;; number++) {
-  const line = await reader.read(`${number}> `);
-  if (line.kind === "line") reader.remember(line.text);
+  const line = await reader.read(`line ${number}?`);
   out.line(`got ${jsonLine(line)}`);
   if (line.kind === "end") break;
 }

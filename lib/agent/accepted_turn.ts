@@ -20,6 +20,9 @@ import { cancellation } from "./verdicts.ts";
  */
 export type Requester = "present" | "expected" | "none";
 
+/** Made once: the stack of an abort's own reason costs more than all else about it. */
+const LEFT = new DOMException("Nobody reads it any more", "AbortError");
+
 /** What an accepted turn needs. */
 export interface AcceptedTurnDeps {
   turn: Turn;
@@ -33,6 +36,8 @@ export interface AcceptedTurnDeps {
   asks?: boolean;
   /** Where it waits or runs; absent for one that has ended. */
   place?: Pick<Place<AcceptedTurn>, "leave">;
+  /** Its `turn_start`, when that was written with it. */
+  begun?: StoredEvent;
   /** Called when it is cancelled while it waits, once it has left its place. */
   onCancelled?: () => void;
 }
@@ -63,9 +68,14 @@ export class AcceptedTurn {
     this.turn = deps.turn;
     if (deps.requester === "expected") this.#returning = Promise.withResolvers();
     // An earlier run has said it in the same commit that counted the attempt.
-    this.isOpen = deps.turn.attempts > 0;
+    this.isOpen = deps.turn.attempts > 0 || deps.begun !== undefined;
     // Whoever reads gets the rejection; without a reader it is none's.
     this.#opened.promise.catch(() => {});
+  }
+
+  /** Its `turn_start`, when that was written with it. */
+  get begun(): StoredEvent | undefined {
+    return this.#deps.begun;
   }
 
   get model(): Model {
@@ -112,7 +122,7 @@ export class AcceptedTurn {
       acceptedAt: turn.acceptedAt,
       turn,
       repeated,
-      events: (signal) => this.events(signal),
+      events: (signal, options) => this.events(signal, options),
       cancel: () => this.cancel(),
       setPresent: (present) => this.setPresent(present),
     };
@@ -122,7 +132,7 @@ export class AcceptedTurn {
   setPresent(present: boolean): void {
     this.#returning?.resolve();
     this.#returning = undefined;
-    if (!present) this.#leaving.abort();
+    if (!present) this.#leaving.abort(LEFT);
     else if (this.left.aborted) this.#leaving = new AbortController();
   }
 
@@ -159,24 +169,32 @@ export class AcceptedTurn {
     else if (this.leave()) this.#deps.onCancelled?.();
   }
 
-  async *events(signal?: AbortSignal): AsyncGenerator<StoredEvent> {
+  async *events(
+    signal?: AbortSignal,
+    { patient = false }: { patient?: boolean } = {},
+  ): AsyncGenerator<StoredEvent> {
     const stopping = new AbortController();
     const aborted = Promise.withResolvers<undefined>();
     const stop = () => {
-      stopping.abort();
+      stopping.abort(LEFT);
       aborted.resolve(undefined);
     };
     if (signal?.aborted) return;
     signal?.addEventListener("abort", stop);
     this.#readers.add(stop);
     try {
-      const afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
+      let afterSeq = await Promise.race([this.#opened.promise, aborted.promise]);
       if (this.#lost !== undefined) throw this.#lost;
       if (afterSeq === undefined) return;
       const { id, sessionId } = this.turn;
       // A turn that has ended has all its events on record; to wait for more would be for ever.
       const live = !this.#over;
-      const options = { afterSeq, signal: stopping.signal, live };
+      if (live && this.begun !== undefined) {
+        // It need not be read back.
+        afterSeq = this.begun.seq;
+        yield this.begun;
+      }
+      const options = { afterSeq, signal: stopping.signal, live, patient };
       const all = this.#deps.journal.follow(sessionId, options);
       for await (const stored of all) {
         if (stored.turnId !== id) continue;

@@ -7,7 +7,7 @@
 
 import { ServiceError } from "../base/errors.ts";
 import { InOrder } from "../base/in_order.ts";
-import type { RequestKey, Turn } from "../contract/journal.ts";
+import type { Journal, RequestKey, Turn } from "../contract/journal.ts";
 import type { Verdict } from "../contract/life.ts";
 import type { Answer, CommandRequest, TurnHandle, TurnRequest, Turns } from "../contract/turns.ts";
 import type { MediaStore } from "../media/types.ts";
@@ -79,6 +79,7 @@ export class AgentTurns implements Turns {
   readonly #endings = new Set<Promise<void>>();
   #stopExpecting = () => {};
   #draining = false;
+  #graceIsOver = false;
   #interrupted = 0;
   #kept = 0;
 
@@ -191,7 +192,10 @@ export class AgentTurns implements Turns {
     for (const turn of resume) {
       const chars = inputChars(turn.input);
       const place = this.#lanes.enter(turn.sessionKey, { chars, always: true })!;
-      const own = this.#own(turn, place, { requester: requesterOf(turn) });
+      const own = this.#own(turn, place, {
+        requester: requesterOf(turn),
+        pickModel: () => this.#pick(turn.sessionKey),
+      });
       if (own.returning !== undefined) expected.push(own);
       place.fill(own);
     }
@@ -211,6 +215,7 @@ export class AgentTurns implements Turns {
     this.#draining = true;
     for (const own of [...this.#lanes.ready()]) if (own.leave()) this.#dismiss(own);
     const cancelTimer = clock.after(graceMs, () => {
+      this.#graceIsOver = true;
       for (const own of this.#lanes.running) own.life?.end(interruption());
       this.#asides.interrupt();
     });
@@ -240,8 +245,11 @@ export class AgentTurns implements Turns {
         { retryAfterS: 1 },
       );
     }
-    const recording = this.#record(request);
-    const { turn, repeated } = await recording.catch((error) => {
+    // One that begins at once is begun with its acceptance, in the one commit.
+    const begins = place.isFirst && !this.#marks.owes(request.sessionKey);
+    const picked = begins ? this.#pick(request.sessionKey, model) : undefined;
+    const recording = this.#record(request, picked && { model: picked.model.name });
+    const { turn, repeated, begun } = await recording.catch((error) => {
       place.leave();
       throw error;
     });
@@ -251,19 +259,20 @@ export class AgentTurns implements Turns {
     }
     const { timeoutMs, attended, asks } = request;
     const requester = attended ? "present" : "none";
-    const own = this.#own(turn, place, { model, timeoutMs, requester, asks });
-    if (this.#draining && place.leave()) this.#dismiss(own);
+    const pickModel = () => picked ?? this.#pick(request.sessionKey, model);
+    const own = this.#own(turn, place, { pickModel, timeoutMs, requester, asks, begun });
+    if (this.#draining && begun === undefined && place.leave()) this.#dismiss(own);
     else place.fill(own);
     return own.handle(turn, false);
   }
 
   /** Commits the turn with the files of its input; or finds the one that has its request key. */
-  async #record(request: TurnRequest): Promise<{ turn: Turn; repeated: boolean }> {
+  async #record(request: TurnRequest, begin?: { model: string }): ReturnType<Journal["accept"]> {
     const { journal, media, log, randomId } = this.#deps;
     const { sessionKey, channel, actor, durable, automation } = request;
     const { parts, release } = await keepInput(request.input, media);
     const row = { id: randomId(), sessionKey, channel, actor, input: parts, durable, automation };
-    return await journal.accept(row, request).finally(() =>
+    return await journal.accept(row, { ...request, begin }).finally(() =>
       void release().catch((error) =>
         log.warning("A file of a message could not be let go; the next start removes it", {
           reason: String(error),
@@ -275,9 +284,7 @@ export class AgentTurns implements Turns {
   #own(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    { model, ...how }: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks"> & {
-      model?: Model;
-    },
+    how: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks" | "begun" | "pickModel">,
   ): AcceptedTurn {
     const { journal } = this.#deps;
     const own = new AcceptedTurn({
@@ -285,10 +292,6 @@ export class AgentTurns implements Turns {
       turn,
       journal,
       place,
-      pickModel: () =>
-        model === undefined
-          ? this.#modelOf(journal.session(turn.sessionKey)?.modelPreset)
-          : { model },
       onCancelled: () => this.#endUnrun(own, cancellation()),
     });
     this.#live.set(turn.id, own);
@@ -311,13 +314,22 @@ export class AgentTurns implements Turns {
     return Object.keys(this.#deps.config().agent.presets);
   }
 
+  /** The model that a turn of the session gets that names none itself. */
+  #pick(sessionKey: string, named?: Model): SessionModel {
+    if (named !== undefined) return { model: named };
+    return this.#modelOf(this.#deps.journal.session(sessionKey)?.modelPreset);
+  }
+
   #modelOf(preset: string | undefined): SessionModel {
     return sessionModel(preset, { models: this.#deps.models, presets: () => this.#presets });
   }
 
   /** Runs a turn that is at the head of its lane, from its start to the commit of its end. */
   async #run(own: AcceptedTurn): Promise<void> {
-    const ending = await this.#runner.run(own);
+    const running = this.#runner.run(own);
+    // Begun by an acceptance that came late.
+    if (this.#graceIsOver) own.life?.end(interruption());
+    const ending = await running;
     if (own.turn.durable && ending.verdict?.status === "interrupted") await this.#keep(own);
     else await this.#end(own, ending);
   }

@@ -29,6 +29,9 @@ function endOf(events: readonly AgentEvent[]) {
 }
 
 /** Lets commits happen. */
+/** How long a turn holds what nobody follows, milliseconds. */
+const HOLD_MS = 50;
+
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 /** A promise with its resolver, and an answer that waits for it. */
@@ -293,6 +296,9 @@ Deno.test("W9 a model that is stuck and ignores its signal is noticed, ended, re
   await using agent = testAgent({ model, agent: { stallTimeoutS: 30 } });
   const handle = await agent.submit("hi");
   const next = await agent.submit("next");
+  // Said while nobody followed.
+  await settle();
+  agent.clock.tick(HOLD_MS);
   await until(handle, "text_delta");
   agent.clock.tick(30_000);
   const events = await eventsOf(handle);
@@ -368,11 +374,64 @@ Deno.test("a turn that cannot be recorded ends as failed; its caller is told and
   await journal.close();
 });
 
-Deno.test("a turn whose answer cannot be recorded does not end as done", async () => {
-  const journal = faulty(["addMessage"], () => true);
-  await using agent = testAgent({ journal });
-  assertEquals(endOf(await agent.ask("hi")), ["failed", "turn_failed"]);
+Deno.test("a turn of whose answer a piece cannot be recorded does not end as done", async () => {
+  const journal = faulty(["append"], () => true);
+  const answer = gate();
+  await using agent = testAgent({ journal, model: scriptedModel([answer.waits]) });
+  const handle = await agent.submit("hi");
+  const reading = eventsOf(handle);
+  await settle();
+  // It is followed, so that what is said is written at once.
+  assert(journal.isFollowed(handle.turn.sessionId));
+  answer.open();
+  assertEquals(endOf(await reading), ["failed", "turn_failed"]);
   await journal.close();
+});
+
+Deno.test("what nobody follows is one piece, written with the answer and the end", async () => {
+  const calls: string[] = [];
+  const raw = openJournal({ path: ":memory:" });
+  const journal = new Proxy(raw, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (["accept", "start", "append", "addMessage", "end"].includes(String(name))) {
+          calls.push(String(name));
+        }
+        return value.apply(target, args);
+      };
+    },
+  });
+  await using agent = testAgent({ journal, model: scriptedModel([says("a", "b", "c")]) });
+  const handle = await agent.submit("hi");
+  const events: AgentEvent[] = [];
+  for await (const { event } of handle.events(undefined, { patient: true })) events.push(event);
+  assertEquals(calls, ["accept", "end"]);
+  assertEquals(only(events, "text_delta").map(({ text }) => text), ["abc"]);
+  assertEquals(endOf(events), ["done", undefined]);
+  assertEquals(grammarFaults(events), []);
+  assertEquals(agent.clock.timers(), 0);
+  const roles = raw.context(handle.turn.sessionId).map(({ message }) => message.role);
+  assertEquals(roles, ["user", "assistant"]);
+  await raw.close();
+});
+
+Deno.test("what nobody follows is on record after a moment all the same", async () => {
+  const model = scriptedModel([yields([{ type: "text", text: "half" }], hangs())]);
+  await using agent = testAgent({ model });
+  const { id, turn: { sessionId } } = await agent.submit("hi");
+  await model.asked(1);
+  await settle();
+  const texts = async () =>
+    (await Array.fromAsync(agent.journal.follow(sessionId, { afterSeq: 0, live: false })))
+      .filter(({ event }) => event.type === "text_delta").length;
+  assertEquals(await texts(), 0);
+  agent.clock.tick(HOLD_MS);
+  await settle();
+  assertEquals(await texts(), 1);
+  agent.turns.find(id)!.cancel();
+  await agent.turns.drain({ graceMs: 0 });
 });
 
 Deno.test("a turn whose start cannot be recorded ends as failed", async () => {
@@ -393,19 +452,24 @@ Deno.test("a turn whose start cannot be recorded ends as failed", async () => {
 Deno.test("an end that cannot be recorded is tried once more, then told to whoever reads", async () => {
   let failures = 0;
   let limit = 1;
-  const journal = faulty(["end"], () => failures++ < limit);
+  let tried = Promise.withResolvers<void>();
+  const journal = faulty(["end"], () => {
+    tried.resolve();
+    return failures++ < limit;
+  });
   await using agent = testAgent({ journal });
   const handle = await agent.submit("hi");
   const reading = eventsOf(handle);
-  await until(handle, "segment_end");
+  await tried.promise;
   await settle();
   agent.clock.tick(1_000);
   assertEquals(endOf(await reading), ["done", undefined]);
   failures = 0;
   limit = 2;
+  tried = Promise.withResolvers();
   const lost = await agent.submit("hi", { sessionKey: "test:two" });
   const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
-  await until(lost, "segment_end");
+  await tried.promise;
   await settle();
   agent.clock.tick(1_000);
   await failing;
@@ -486,11 +550,13 @@ Deno.test("W9 a journal that never answers does not hold a lane for ever", async
 Deno.test("an end that is committed late counts, and is not told as lost", async () => {
   const raw = openJournal({ path: ":memory:" });
   const late = Promise.withResolvers<void>();
+  const tried = Promise.withResolvers<void>();
   const journal = new Proxy(raw, {
     get(target, name) {
       const value = Reflect.get(target, name);
       if (name !== "end") return typeof value === "function" ? value.bind(target) : value;
       return async (...args: Parameters<Journal["end"]>) => {
+        tried.resolve();
         await late.promise;
         await target.end(...args);
       };
@@ -499,7 +565,7 @@ Deno.test("an end that is committed late counts, and is not told as lost", async
   await using agent = testAgent({ journal });
   const handle = await agent.submit("hi");
   const reading = eventsOf(handle);
-  await until(handle, "segment_end");
+  await tried.promise;
   await settle();
   agent.clock.tick(10_000);
   late.resolve();
@@ -584,7 +650,10 @@ Deno.test("drain() interrupts what runs beyond the grace, and waits for its comm
   await using agent = testAgent({ model });
   const a = await agent.submit("a", { sessionKey: "test:a" });
   const b = await agent.submit("b", { sessionKey: "test:b" });
-  await Promise.all([model.asked(1), model.asked(2), until(a, "text_delta")]);
+  await Promise.all([model.asked(1), model.asked(2)]);
+  await settle();
+  agent.clock.tick(HOLD_MS);
+  await until(a, "text_delta");
   const drained = agent.turns.drain({ graceMs: 30_000 });
   agent.clock.tick(29_999);
   await settle();
@@ -597,23 +666,41 @@ Deno.test("drain() interrupts what runs beyond the grace, and waits for its comm
   }
 });
 
-Deno.test("drain() ends a turn whose acceptance was still being written", async () => {
-  await using agent = testAgent();
-  const submitting = agent.submit("a");
+Deno.test("drain() gives a turn whose acceptance is still being written the grace, and no more", async () => {
+  const slow = Promise.withResolvers<void>();
+  const raw = openJournal({ path: ":memory:" });
+  const journal = {
+    ...raw,
+    accept: async (...args: Parameters<Journal["accept"]>) => {
+      const accepted = await raw.accept(...args);
+      if (args[0].sessionKey === "test:slow") await slow.promise;
+      return accepted;
+    },
+  };
+  await using agent = testAgent({ journal });
+  const submitting = ["test:a", "test:slow"].map((sessionKey) => agent.submit("a", { sessionKey }));
+  const kept = agent.submit("a", { sessionKey: "test:slow", durable: true });
   const drained = agent.turns.drain({ graceMs: 1_000 });
-  const handle = await submitting;
+  assertEquals(endOf(await eventsOf(await submitting[0]!)), ["done", undefined]);
+  agent.clock.tick(1_000);
+  slow.resolve();
+  const ended = await eventsOf(await submitting[1]!);
+  assertEquals(endOf(ended), ["interrupted", "turn_interrupted"]);
+  assertEquals(grammarFaults(ended), []);
+  assertEquals(raw.turn((await kept).id)!.status, "queued");
   assertEquals(await drained, { interrupted: 1 });
-  assertEquals(endOf(await eventsOf(handle)), ["interrupted", "turn_interrupted"]);
+  await raw.close();
 });
 
 Deno.test("drain() starts no turn any more that waited for the end of the one before it", async () => {
   const end = Promise.withResolvers<void>();
-  const tried = Promise.withResolvers<void>();
+  const [failed, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isFull = true;
   const raw = openJournal({ path: ":memory:" });
   const journal = {
     ...raw,
     end: async (...args: Parameters<Journal["end"]>) => {
+      if (isFull) failed.resolve();
       if (isFull) throw new Error("disk full");
       tried.resolve();
       await end.promise;
@@ -623,7 +710,7 @@ Deno.test("drain() starts no turn any more that waited for the end of the one be
   await using agent = testAgent({ journal });
   const lost = await agent.submit("one");
   const failing = assertRejects(() => eventsOf(lost), ServiceError, "could not be recorded");
-  await until(lost, "segment_end");
+  await failed.promise;
   await settle();
   agent.clock.tick(1_000);
   await failing;

@@ -61,17 +61,18 @@ export async function askModel(
   const { model, recorder, life } = deps;
   life.begin(`the model ${model.name}`);
   const onStall = (rescue: (quietMs: number) => boolean) => life.onStall(rescue);
-  const events = model.stream({ ...request, signal: life.signal, onStall })[Symbol.asyncIterator]();
+  const answer = model.stream({ ...request, signal: life.signal, onStall })[Symbol.asyncIterator]();
   const reasoning = new ReasoningStream(deps);
   try {
     for (;;) {
-      const next = await life.wait(events.next());
+      const next = await life.wait(answer.next());
       if (next.done) break;
       life.touch();
-      const event = next.value;
-      if (event.type !== "reasoning" && event.type !== "notice") reasoning.close();
-      if (event.type === "finish") return event;
-      take(deps, event, draft, reasoning);
+      for (const event of next.value) {
+        if (event.type !== "reasoning" && event.type !== "notice") reasoning.close();
+        if (event.type === "finish") return event;
+        take(deps, event, draft, reasoning);
+      }
       if (recorder.full) await life.wait(recorder.room());
     }
     reasoning.close();
@@ -81,7 +82,7 @@ export async function askModel(
     );
   } finally {
     // Not awaited: a model that does not let go must not hold the lane.
-    Promise.resolve(events.return?.()).catch(() => {});
+    Promise.resolve(answer.return?.()).catch(() => {});
   }
 }
 

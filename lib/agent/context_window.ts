@@ -82,8 +82,7 @@ export class ContextWindow {
     this.#deps = deps;
     const window = Math.min(deps.contextTokens, deps.model.contextTokens);
     this.#limit = window - Math.min(deps.reserveTokens, Math.floor(window / 4));
-    this.#fixedTokens = textTokens(deps.system) +
-      (deps.tools.length === 0 ? 0 : textTokens(JSON.stringify(deps.tools)));
+    this.#fixedTokens = textTokens(deps.system) + toolTokens(deps.tools);
     this.#entries = this.#read();
   }
 
@@ -227,6 +226,18 @@ export class ContextWindow {
       } tokens, ${this.#limit} are free for input, and nothing more can be left out`,
     );
   }
+}
+
+const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();
+
+/** Counted once for each list, which many turns share. */
+function toolTokens(tools: readonly ToolDescription[]): number {
+  let tokens = tools.length === 0 ? 0 : tokensOfTools.get(tools);
+  if (tokens === undefined) {
+    tokens = textTokens(JSON.stringify(tools));
+    tokensOfTools.set(tools, tokens);
+  }
+  return tokens;
 }
 
 function textTokens(text: string): number {

@@ -24,6 +24,8 @@ export interface LanesOptions<Job> {
 
 /** A place in a lane. */
 export interface Place<Job> {
+  /** Nobody is before it. */
+  readonly isFirst: boolean;
   /** Hands in the job; it runs when every place before it is gone. */
   fill(job: Job): void;
   /** Gives the place up. False when its job runs or has run: then nothing changes. */
@@ -97,6 +99,9 @@ export class Lanes<Job> {
     lane.push(seat);
     this.#seats += 1;
     return {
+      get isFirst() {
+        return lane[0] === seat;
+      },
       fill: (job) => {
         if (seat.state !== "reserved") return;
         seat.job = job;

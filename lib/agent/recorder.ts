@@ -1,11 +1,13 @@
 /**
  * Writes what a turn says, in order, without waiting for each commit.
  *
- * What is in flight is bounded, and the first failure is reported to the turn.
+ * Pieces of a stream that nobody follows wait a moment for more, and are written as one with whatever
+ * comes next. What is in flight is bounded, and the first failure is reported to the turn.
  *
  * @module
  */
 
+import type { Clock } from "../base/clock.ts";
 import type { Durability, Journal } from "../contract/journal.ts";
 import type { AgentEvent } from "../contract/events.ts";
 import type { Message } from "../contract/messages.ts";
@@ -14,22 +16,33 @@ import type { Message } from "../contract/messages.ts";
 const MAX_EVENTS_IN_FLIGHT = 512;
 /** Characters that may wait likewise. */
 const MAX_CHARS_IN_FLIGHT = 1024 * 1024;
+/** How long pieces are held, milliseconds: what a crash may take of what nobody has seen. */
+const HOLD_MS = 50;
+/** Characters of them that are held. */
+const MAX_HELD_CHARS = 32 * 1024;
 
 /** What the recorder needs. */
 export interface RecorderDeps {
-  journal: Pick<Journal, "append" | "addMessage">;
-  turnId: string;
+  journal: Pick<Journal, "append" | "addMessage" | "isFollowed">;
+  turn: { id: string; sessionId: number };
+  clock: Clock;
   /** Called once, with the cause, when a write could not be committed. */
   onFailure: (cause: unknown) => void;
 }
+
+type Delta = Extract<AgentEvent, { type: "text_delta" | "reasoning_delta" }>;
 
 /** The pen of one running turn. */
 export class Recorder {
   readonly #deps: RecorderDeps;
   #eventsInFlight = 0;
   #charsInFlight = 0;
-  #failed = false;
+  #failure: { cause: unknown } | undefined;
   #room: PromiseWithResolvers<void> | undefined;
+  #settled: PromiseWithResolvers<void> | undefined;
+  #held: Delta[] = [];
+  #heldChars = 0;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -48,16 +61,65 @@ export class Recorder {
     return this.#room.promise;
   }
 
-  /** Says one thing. Resolves with its seq, but need not be awaited: a failure is reported. */
-  say(event: AgentEvent, durability?: Durability): Promise<number> {
-    const { journal, turnId } = this.#deps;
-    return this.#track([event], () => journal.append(turnId, [event], durability));
+  /** Says one thing. Need not be awaited: a failure is reported. */
+  say(event: AgentEvent, durability?: Durability): void {
+    const { journal, turn } = this.#deps;
+    if (isDelta(event) && !journal.isFollowed(turn.sessionId)) this.#hold(event);
+    else this.#append([...this.takeHeld(), event], durability);
   }
 
   /** Adds a message of the context, with its events in the same transaction. */
   add(message: Message, events: readonly AgentEvent[], durability?: Durability): Promise<void> {
-    const { journal, turnId } = this.#deps;
-    return this.#track(events, () => journal.addMessage(turnId, message, { events, durability }));
+    const { journal, turn } = this.#deps;
+    const all = [...this.takeHeld(), ...events];
+    return this.#track(
+      all,
+      () => journal.addMessage(turn.id, message, { events: all, durability }),
+    );
+  }
+
+  /** Gives what is held to the caller, who writes it, before all that is said from here on. */
+  takeHeld(): Delta[] {
+    const held = this.#held;
+    if (held.length === 0) return held;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#held = [];
+    this.#heldChars = 0;
+    return held;
+  }
+
+  /** Writes what is held. */
+  flush(): void {
+    const held = this.takeHeld();
+    if (held.length > 0) this.#append(held);
+  }
+
+  /** Resolves when all that was said is on record, but for what is held. Rejects if some of it is not. */
+  async settled(): Promise<void> {
+    if (this.#eventsInFlight > 0) {
+      this.#settled ??= Promise.withResolvers<void>();
+      await this.#settled.promise;
+    }
+    if (this.#failure !== undefined) throw this.#failure.cause;
+  }
+
+  #hold(event: Delta): void {
+    const last = this.#held.at(-1);
+    if (last?.type === event.type && last.streamId === event.streamId) {
+      this.#held[this.#held.length - 1] = { ...last, text: last.text + event.text };
+    } else {
+      this.#held.push(event);
+    }
+    this.#heldChars += event.text.length;
+    if (this.#heldChars >= MAX_HELD_CHARS) return this.flush();
+    this.#cancelTimer ??= this.#deps.clock.after(HOLD_MS, () => this.flush());
+  }
+
+  #append(events: readonly AgentEvent[], durability?: Durability): void {
+    const { journal, turn } = this.#deps;
+    // Its failure is reported.
+    this.#track(events, () => journal.append(turn.id, events, durability)).catch(() => {});
   }
 
   #track<T>(events: readonly AgentEvent[], write: () => Promise<T>): Promise<T> {
@@ -77,15 +139,23 @@ export class Recorder {
         this.#room.resolve();
         this.#room = undefined;
       }
+      if (this.#settled !== undefined && this.#eventsInFlight === 0) {
+        this.#settled.resolve();
+        this.#settled = undefined;
+      }
     };
     written.then(done, (cause) => {
+      const isFirst = this.#failure === undefined;
+      this.#failure ??= { cause };
       done();
-      if (this.#failed) return;
-      this.#failed = true;
-      this.#deps.onFailure(cause);
+      if (isFirst) this.#deps.onFailure(cause);
     });
     return written;
   }
+}
+
+function isDelta(event: AgentEvent): event is Delta {
+  return event.type === "text_delta" || event.type === "reasoning_delta";
 }
 
 function sizeOf(event: AgentEvent): number {

@@ -21,9 +21,11 @@ export function scrubbedModel(model: Model, scrubber: Scrubber): Model {
       const said = new Said(scrubber);
       try {
         const asked = scrubbedRequest(request, scrubber);
-        for await (const event of model.stream(asked)) yield* said.take(event);
+        for await (const events of model.stream(asked)) {
+          yield events.flatMap((event) => [...said.take(event)]);
+        }
       } catch (error) {
-        yield* said.rest();
+        yield [...said.rest()];
         throw scrubbedError(error, scrubber);
       }
     },

@@ -16,7 +16,7 @@ function modelOf(say: (request: ModelRequest) => Iterable<ModelEvent>): Model {
     name: "m/1",
     contextTokens: 100_000,
     async *stream(request) {
-      yield* say(request);
+      for (const event of say(request)) yield [event];
     },
   };
 }
@@ -25,7 +25,8 @@ const asked: Omit<ModelRequest, "signal"> = { system: "", messages: [], tools: [
 
 async function said(events: Iterable<ModelEvent>): Promise<ModelEvent[]> {
   const model = scrubbedModel(modelOf(() => events), scrubber);
-  return await Array.fromAsync(model.stream({ ...asked, signal: AbortSignal.any([]) }));
+  const answer = model.stream({ ...asked, signal: AbortSignal.any([]) });
+  return (await Array.fromAsync(answer)).flat();
 }
 
 const texts = (events: readonly ModelEvent[], type: "text" | "reasoning") =>
@@ -93,8 +94,8 @@ Deno.test("scrubbedModel() takes secrets out of arguments, notices, errors and w
   );
   let text = "";
   const error = await assertRejects(async () => {
-    for await (const event of failing.stream({ ...asked, signal: AbortSignal.any([]) })) {
-      if (event.type === "text") text += event.text;
+    for await (const events of failing.stream({ ...asked, signal: AbortSignal.any([]) })) {
+      for (const event of events) if (event.type === "text") text += event.text;
     }
   }, ServiceError);
   assertEquals(text, "so far sk-");

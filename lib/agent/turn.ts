@@ -75,6 +75,8 @@ export interface Ending {
   ranTool: boolean;
   /** Some text was said. */
   spoke: boolean;
+  /** Its answer, which is written together with its end. */
+  answer?: { message: Message; events: AgentEvent[] };
 }
 
 /** The ending of a turn that has said and done nothing. */
@@ -94,6 +96,8 @@ export async function runTurn(ports: TurnPorts, run: TurnRun): Promise<Ending> {
   } catch (error) {
     // What a port throws after the turn was ended is only the echo of that.
     return loop.ending(run.life.verdict ?? failure(error));
+  } finally {
+    loop.close();
   }
 }
 
@@ -107,6 +111,7 @@ class TurnLoop {
   #finishReason: FinishReason = "stop";
   #ranTool = false;
   #spoke = false;
+  #answered: Ending["answer"];
   #streams = 0;
   /** Of a run of an automation. */
   #budget: TokenBudget | undefined;
@@ -116,7 +121,8 @@ class TurnLoop {
     this.#run = run;
     this.#recorder = new Recorder({
       journal: ports.journal,
-      turnId: run.turn.id,
+      turn: run.turn,
+      clock: ports.clock,
       onFailure: (cause) =>
         run.life.end({
           status: "failed",
@@ -133,7 +139,13 @@ class TurnLoop {
       usage: this.#usage,
       ranTool: this.#ranTool,
       spoke: this.#spoke,
+      ...verdict === undefined && { answer: this.#answered },
     };
+  }
+
+  /** Nothing more is said. */
+  close(): void {
+    this.#recorder.flush();
   }
 
   async run(): Promise<void> {
@@ -333,17 +345,22 @@ class TurnLoop {
     if (stops.length > 0) throw new ServiceError("tool_loop", stops[0]!);
   }
 
-  /** Records the answer. Readers take it for the turn's end, so nothing ends the turn otherwise from here on. */
+  /**
+   * Leaves the answer to be recorded with the turn's end, which it is: nothing ends the turn otherwise
+   * from here on. All that was said before it is on record by then.
+   */
   async #answer(draft: Draft, finish: Finish): Promise<void> {
     const { life } = this.#run;
     life.signal.throwIfAborted();
     life.close();
-    const events = this.#closing(draft, finish, "answer");
-    const recorded = this.#recorder.add(toMessage(draft, finish), events);
+    const recorded = this.#recorder.settled();
     if (!await settlesWithin(this.#ports.clock, recorded, ANSWER_MS)) {
       throw new Error(`The journal did not commit the answer within ${ANSWER_MS} ms`);
     }
     await recorded;
+    const closing = this.#closing(draft, finish, "answer");
+    const events = [...this.#recorder.takeHeld(), ...closing];
+    this.#answered = { message: toMessage(draft, finish), events };
   }
 
   /** Ends the text's stream, if there is one, and counts the call. */

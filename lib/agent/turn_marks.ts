@@ -49,7 +49,8 @@ export class TurnMarks {
 
   /** Counts the attempt and, with the first one, says `turn_start` in the same commit. */
   async start(own: AcceptedTurn): Promise<void> {
-    const { life, turn: { id, afterSeq, sessionKey } } = own;
+    const { life, begun, turn: { id, afterSeq, sessionKey } } = own;
+    if (begun !== undefined) return own.open(begun.seq - 1);
     if (this.#lost.has(sessionKey)) {
       // Behind a call that was cut off its result has to stand, and not behind this turn.
       await this.#recordLost(sessionKey);
@@ -97,6 +98,11 @@ export class TurnMarks {
         await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
       }
     }
+  }
+
+  /** Whether a turn of the session has an end that is not on record. */
+  owes(sessionKey: string): boolean {
+    return this.#lost.has(sessionKey);
   }
 
   /** Tries lost ends once more, and nothing after that; the next start puts in order what is left. */
@@ -166,7 +172,7 @@ export class TurnMarks {
 
   async #endOnce(
     own: AcceptedTurn,
-    { verdict, finishReason, usage, ranTool, spoke }: Ending,
+    { verdict, finishReason, usage, ranTool, spoke, answer }: Ending,
     logId: string | undefined,
   ): Promise<void> {
     const { journal, clock } = this.#deps;
@@ -178,6 +184,7 @@ export class TurnMarks {
       // Whoever reads a turn that never ran is owed its beginning too.
       if (!own.isOpen) await this.#sayStart(own);
       await journal.end(own.turn.id, {
+        answer,
         event: { type: "turn_end", status, finishReason, usage },
         error,
         forget: verdict !== undefined && !kept,

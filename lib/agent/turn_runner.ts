@@ -55,6 +55,8 @@ export class TurnRunner {
   readonly #marks: Pick<TurnMarks, "start">;
   readonly #ports: TurnPorts;
   readonly #toolbox: Toolbox;
+  /** The last one with tools that come and go; the same list of them has the same. */
+  #wider: { more: readonly AgentTool[]; toolbox: Toolbox } | undefined;
 
   constructor(deps: TurnRunnerDeps, marks: Pick<TurnMarks, "start">) {
     this.#deps = deps;
@@ -135,7 +137,11 @@ export class TurnRunner {
     const { tools, moreTools, log } = this.#deps;
     try {
       const more = await moreTools?.() ?? [];
-      return more.length === 0 ? this.#toolbox : new Toolbox([...tools, ...more]);
+      if (more.length === 0) return this.#toolbox;
+      if (this.#wider?.more !== more) {
+        this.#wider = { more, toolbox: new Toolbox([...tools, ...more]) };
+      }
+      return this.#wider.toolbox;
     } catch (error) {
       log.warning("The tools of other servers cannot be had; the turn goes on without them", {
         reason: String(error),

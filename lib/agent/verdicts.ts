@@ -28,7 +28,7 @@ export function cancellation(): Verdict {
   };
 }
 
-/** The service stops under the turn. */
+/** The service stops during the turn. */
 export function interruption(): Verdict {
   return {
     status: "interrupted",

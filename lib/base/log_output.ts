@@ -14,6 +14,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  */
 const MAX_WRITE_BYTES = 4_096;
 
+/** How long lines that may wait do, milliseconds: what is lost of them when the process dies. */
+const LATER_MS = 100;
+
 /** Pause before writing again to a pipe or terminal that another process made non-blocking. */
 const RETRY_MS = 5;
 
@@ -45,13 +48,17 @@ export class LogOutput {
   /** The last write broke off inside a line. */
   #isInsideLine = false;
   #writing: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: LogOutputOptions) {
     this.#options = { maxWaitingBytes: MAX_WAITING_BYTES, ...options };
   }
 
-  /** Adds a line, given without its line break. */
-  write(line: string): void {
+  /**
+   * Adds a line, given without its line break. `later`: it may wait for others, and is written with the
+   * next line that may not, a {@linkcode flush}, a full write, or after a moment.
+   */
+  write(line: string, { later = false }: { later?: boolean } = {}): void {
     const bytes = this.#encoder.encode(`${line}\n`);
     if (this.#waitingBytes + bytes.length > this.#options.maxWaitingBytes) {
       this.#dropped++;
@@ -59,10 +66,15 @@ export class LogOutput {
     }
     this.#reportDropped();
     this.#add({ bytes, lines: 1 });
+    if (!later || this.#waitingBytes >= MAX_WRITE_BYTES) return this.#start();
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.#start(), LATER_MS);
+    Deno.unrefTimer(this.#timer);
   }
 
   /** Resolves when every line is written or dropped, or after so many milliseconds. */
   async flush(timeoutMs: number): Promise<void> {
+    if (this.#waiting.length > 0) this.#start();
     if (this.#writing === undefined) return;
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, timeoutMs);
@@ -81,6 +93,11 @@ export class LogOutput {
   #add(entry: Entry): void {
     this.#waiting.push(entry);
     this.#waitingBytes += entry.bytes.length;
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#writing ??= this.#writeWaiting();
   }
 

@@ -116,3 +116,47 @@ Deno.test("LogOutput.flush() gives up on a stream that takes nothing", async () 
   await output.flush(60_000);
   assertEquals(stream.taken, ["a\n"]);
 });
+
+Deno.test("LogOutput holds lines that may wait until one that may not, a full write, or a flush", async () => {
+  const taken: string[] = [];
+  const stream = {
+    write(bytes: Uint8Array) {
+      taken.push(new TextDecoder().decode(bytes));
+      return Promise.resolve(bytes.length);
+    },
+  };
+  const output = new LogOutput({ stream, describeDropped });
+  const settle = () => new Promise((resolve) => setTimeout(resolve));
+  output.write("a", { later: true });
+  output.write("b", { later: true });
+  await settle();
+  assertEquals(taken, []);
+  output.write("c");
+  await settle();
+  assertEquals(taken.splice(0), ["a\nb\nc\n"]);
+  output.write("d", { later: true });
+  output.write("x".repeat(4_096), { later: true });
+  await settle();
+  assertEquals(taken.splice(0).map(({ length }) => length), [2, 4_097]);
+  output.write("e", { later: true });
+  await output.flush(60_000);
+  assertEquals(taken.splice(0), ["e\n"]);
+});
+
+Deno.test("LogOutput writes lines that may wait after a moment, whatever else comes", async () => {
+  const written = Promise.withResolvers<string>();
+  const output = new LogOutput({
+    stream: {
+      write(bytes: Uint8Array) {
+        written.resolve(new TextDecoder().decode(bytes));
+        return Promise.resolve(bytes.length);
+      },
+    },
+    describeDropped,
+  });
+  output.write("a", { later: true });
+  // Its timer keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  assertEquals(await written.promise, "a\n");
+  clearInterval(alive);
+});

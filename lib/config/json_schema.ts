@@ -11,14 +11,14 @@ import { z } from "zod";
 import { configSchema, type KeyMeta } from "./schema.ts";
 
 /** The schema, draft 7: what editors understand best. */
-export function configJsonSchema(): Record<string, unknown> {
+export function configJsonSchema(): { $schema: string } & Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, {
     target: "draft-7",
     io: "input",
     override: ({ jsonSchema }) => toStandard(jsonSchema),
   });
   const { $schema, ...rest } = schema;
-  return { $schema, title: "Configuration of the service", ...rest };
+  return { $schema: $schema!, title: "Configuration of the service", ...rest };
 }
 
 /** The text of `config.schema.json`. */

@@ -98,6 +98,8 @@ export interface AcceptOptions {
   delivery?: TurnDelivery;
   /** Project of the session; it is refused with `conflict` where the session began in another folder. */
   folder?: string;
+  /** Nobody is before it in its session: `start` and its `turn_start` are written with it. */
+  begin?: { model: string };
 }
 
 /** Where a turn's answer goes. */
@@ -234,6 +236,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Default true. False: stop at the end of what there is instead of waiting for more. */
   live?: boolean;
+  /** It need not have them at once: `isFollowed` does not count it. Default false. */
+  patient?: boolean;
 }
 
 /** A wait that can be given up. */
@@ -266,8 +270,12 @@ export interface Journal {
    * Accepts a turn: makes its session if new, writes the row with its input, the references to its
    * files and what the options say, `full`. With a request key that is on record nothing is written:
    * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
+   * `begun`: the `turn_start` of one that was begun; the turn is as it was before that.
    */
-  accept(turn: NewTurn, options?: AcceptOptions): Promise<{ turn: Turn; repeated: boolean }>;
+  accept(
+    turn: NewTurn,
+    options?: AcceptOptions,
+  ): Promise<{ turn: Turn; repeated: boolean; begun?: StoredEvent }>;
   /** The key that the turn was accepted with: what its sender calls the message. */
   requestKeyOf(turnId: string): string | undefined;
   /** The turn that was accepted with this key. Throws `idempotency_conflict` for another digest. */
@@ -295,12 +303,13 @@ export interface Journal {
     options?: { events?: readonly AgentEvent[]; durability?: Durability },
   ): Promise<void>;
   /**
-   * Ends a turn: appends `error` (if any) and `turn_end`, sets the row; `full`. What it left open is
-   * closed first, as in `recover`, so that every reader and every later turn finds whole streams,
+   * Ends a turn: adds its answer (if any) as `addMessage` would, appends `error` (if any) and
+   * `turn_end`, sets the row; `full`, all of it or nothing. What it left open is closed before its end, as in `recover`, so that every reader and every later turn finds whole streams,
    * calls and messages. With `forget`, the turn's messages leave the model's context (they stay on
    * record). Throws `invalid_request` when the turn is unknown or has ended.
    */
   end(turnId: string, end: {
+    answer?: { message: Message; events: readonly AgentEvent[] };
     event: Extract<AgentEvent, { type: "turn_end" }>;
     error?: ErrorData;
     forget: boolean;
@@ -334,6 +343,8 @@ export interface Journal {
    * session is deleted.
    */
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
+  /** Whether somebody, who is not `patient`, reads the events of a session and has not come to an end. */
+  isFollowed(sessionId: number): boolean;
 
   /**
    * Calls when a session of the key is made, in time to follow it from its first event on; never after the
@@ -500,8 +511,8 @@ export interface MissedMessages {
   /** After a place, in the order of arrival; of every runtime name where none is said. */
   list(runtimeName: string | undefined, afterRowid: number, limit: number): MissedRow[];
   find(rowid: number): MissedRow | undefined;
-  /** Of one runtime name. */
-  count(runtimeName: string): number;
+  /** Of every runtime name where none is said. */
+  count(runtimeName: string | undefined): number;
   /** Lists it no longer; false when it was not. */
   remove(rowid: number): Promise<boolean>;
   /** Lists none of them any longer; of every runtime name where none is said. Resolves with how many. */

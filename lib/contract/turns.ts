@@ -65,9 +65,10 @@ export interface Answer {
   readonly acceptedAt: number;
   /**
    * Its events, from `turn_start` to `turn_end`, live; may be called again, and then starts over.
-   * Ends after `turn_end`, or without it when `signal` aborts. Waits while it is queued.
+   * Ends after `turn_end`, or without it when `signal` aborts. Waits while it is queued. `patient`:
+   * they may come late, as one who wants the whole of it has them, and pieces of a text in one.
    */
-  events(signal?: AbortSignal): AsyncIterable<StoredEvent>;
+  events(signal?: AbortSignal, options?: { patient?: boolean }): AsyncIterable<StoredEvent>;
   /** Ends it as `cancelled`, its model call and tools included; nothing if it has ended. */
   cancel(): void;
 }

@@ -4,9 +4,12 @@ import { encodeDelivery } from "./channel_turns.ts";
 import { checkName, invalid } from "./checks.ts";
 import { keyConflict } from "./request_keys.ts";
 import { filesOf } from "./session_files.ts";
+import type { StoredEvent } from "../contract/events.ts";
+import { encodeEvent } from "./event_rows.ts";
+import type { OpenTurn } from "./open_turns.ts";
 import { titleOf } from "./title.ts";
 import { newTurnState } from "./turn_state.ts";
-import type { JournalParts } from "./turn_writes.ts";
+import type { JournalParts, TurnWrites } from "./turn_writes.ts";
 import type { Journal, RequestKey, Session, Turn } from "../contract/journal.ts";
 import { Refused, type Writer } from "./writer.ts";
 
@@ -14,11 +17,12 @@ import { Refused, type Writer } from "./writer.ts";
 export interface AcceptanceDependencies {
   writer: Writer;
   parts: JournalParts;
+  writes: Pick<TurnWrites, "start" | "say">;
 }
 
 /** How work comes in: the turn's row with everything that is written together with it. */
 export function createAcceptance(
-  { writer, parts }: AcceptanceDependencies,
+  { writer, parts, writes }: AcceptanceDependencies,
 ): Pick<Journal, "accept" | "repeated" | "requestKeyOf"> {
   const { sessions, turns, events, openTurns, requestKeys, responses, files, channelTurns, now } =
     parts;
@@ -29,8 +33,19 @@ export function createAcceptance(
     return found.digest === key.digest ? turns.find(found.turnId) : new Refused(keyConflict());
   }
 
+  function start(open: OpenTurn, model: string, requestKey?: RequestKey): StoredEvent {
+    writes.start(open);
+    const replyTo = open.automation === undefined ? requestKey?.key : undefined;
+    const event = {
+      type: "turn_start" as const,
+      model,
+      ...replyTo !== undefined && { replyTo },
+    };
+    return { seq: writes.say(open, [encodeEvent(event)]), turnId: open.id, event };
+  }
+
   return {
-    async accept(turn, { requestKey, response, delivery, folder } = {}) {
+    async accept(turn, { requestKey, response, delivery, folder, begin } = {}) {
       for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
         checkName(name, turn[name]);
       }
@@ -66,11 +81,13 @@ export function createAcceptance(
         const acceptedAt = now();
         const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts: body, tokens });
         for (const sha256 of hashes) files.add(sessionId, sha256);
-        requestKeys.purge();
-        if (requestKey !== undefined) requestKeys.insert(rowid, requestKey);
+        if (requestKey !== undefined) {
+          requestKeys.purge();
+          requestKeys.insert(rowid, requestKey);
+        }
         if (response !== undefined) responses.insert(rowid, response.credential, request!);
         if (place !== undefined) channelTurns.insert(rowid, afterSeq, place);
-        openTurns.add({
+        const open: OpenTurn = {
           turn: rowid,
           id,
           sessionId,
@@ -80,7 +97,8 @@ export function createAcceptance(
           firstMessage: undefined,
           automation,
           state: newTurnState(),
-        });
+        };
+        openTurns.add(open);
         return {
           turn: {
             rowid,
@@ -99,6 +117,7 @@ export function createAcceptance(
             acceptedAt,
           },
           repeated: false,
+          ...begin !== undefined && { begun: start(open, begin.model, requestKey) },
         };
       }, body.length + (request?.length ?? 0) + (place?.metadata.length ?? 0));
     },

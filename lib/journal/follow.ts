@@ -14,6 +14,8 @@ export interface FollowSource {
 /** The readers of a journal. */
 export interface Followers {
   follow(sessionId: number, options: FollowOptions): AsyncIterable<StoredEvent>;
+  /** Whether someone who is not patient follows the session, waiting or not. */
+  isFollowed(sessionId: number): boolean;
   /** Whether someone waits for news of the session. */
   has(sessionId: number): boolean;
   /** Hands what was just committed to those that wait for it. */
@@ -28,13 +30,21 @@ export interface Followers {
 /**
  * The followers of a journal's events.
  *
- * A follower is known here only while it waits for news; otherwise it is nothing but its own place,
- * so one that is slow, or was dropped without a word, holds nothing up and leaves nothing behind.
+ * A follower is known here only while it waits for news; otherwise it is nothing but its own place, and
+ * counted, so one that is slow, or was dropped without a word, holds nothing up.
  * One that has seen everything is handed the events of a commit as they are; any other reads pages.
  */
 export function createFollowers(source: FollowSource): Followers {
   const waiting = new Map<number, Set<Follower>>();
+  /** Followers that have not ended and are not patient, by session. */
+  const open = new Map<number, number>();
   let ended = false;
+
+  function count(sessionId: number, more: number): void {
+    const followers = (open.get(sessionId) ?? 0) + more;
+    if (followers === 0) open.delete(sessionId);
+    else open.set(sessionId, followers);
+  }
 
   function take(sessionId: number): Iterable<Follower> {
     const found = waiting.get(sessionId) ?? [];
@@ -50,9 +60,12 @@ export function createFollowers(source: FollowSource): Followers {
     follow(sessionId, options) {
       checkInteger("afterSeq", options.afterSeq, 0);
       return {
-        [Symbol.asyncIterator]: () =>
-          new Follower(source, sessionId, options, {
+        [Symbol.asyncIterator]() {
+          const weight = options.patient ? 0 : 1;
+          count(sessionId, weight);
+          return new Follower(source, sessionId, options, {
             isEnded: () => ended,
+            close: () => count(sessionId, -weight),
             enter(follower) {
               const others = waiting.get(sessionId);
               if (others) others.add(follower);
@@ -62,9 +75,11 @@ export function createFollowers(source: FollowSource): Followers {
               const others = waiting.get(sessionId);
               if (others?.delete(follower) && others.size === 0) waiting.delete(sessionId);
             },
-          }),
+          });
+        },
       };
     },
+    isFollowed: (sessionId) => open.has(sessionId),
     has: (sessionId) => waiting.has(sessionId),
     deliver(sessionId, events) {
       for (const follower of take(sessionId)) follower.wake(events);
@@ -81,6 +96,8 @@ export function createFollowers(source: FollowSource): Followers {
 /** Where a follower waits. */
 interface WaitingRoom {
   isEnded(): boolean;
+  /** Called once, when it has come to its end. */
+  close(): void;
   enter(follower: Follower): void;
   leave(follower: Follower): void;
 }
@@ -128,13 +145,13 @@ class Follower implements AsyncIterator<StoredEvent, undefined> {
       const result = this.#advance();
       return result ? Promise.resolve(result) : this.#waitForNews();
     } catch (error) {
-      this.#ended = true;
+      this.#end();
       return Promise.reject(error);
     }
   }
 
   return(): Promise<Result> {
-    this.#ended = true;
+    this.#end();
     this.#events = this.#rows = [];
     this.#stopWaiting()?.resolve(DONE);
     return Promise.resolve(DONE);
@@ -183,8 +200,14 @@ class Follower implements AsyncIterator<StoredEvent, undefined> {
         break;
       }
     }
-    this.#ended = true;
+    this.#end();
     return DONE;
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#room.close();
   }
 
   #waitForNews(): Promise<Result> {

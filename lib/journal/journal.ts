@@ -52,7 +52,7 @@ export function createJournal(
   const probe = createProbe(db);
 
   return {
-    ...createAcceptance({ writer, parts }),
+    ...createAcceptance({ writer, parts, writes }),
     ...createTurnSteps({ writer, parts, writes }),
     ...createSessionChanges({ writer, parts }),
     ...createSaying({ writer, parts, outbox }),
@@ -61,6 +61,7 @@ export function createJournal(
     forkSession: (fork) => forks.fork(fork),
     deleteSession: (key) => deletion.delete(key),
     follow: (sessionId, options) => followers.follow(sessionId, options),
+    isFollowed: (sessionId) => followers.isFollowed(sessionId),
     whenMade: (key, call) => keyFollowers.whenMade(key, call),
     followKey: (key, options) => keyFollowers.follow(key, options),
     epoch: (key) => epochs.of(key),

@@ -8,13 +8,17 @@ import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
 import { assertWhole } from "./testing/assert_whole.ts";
 import { hash, newTurn, replay, requestKey, text, withFiles, withFolder } from "./testing/steps.ts";
+import type { AgentEvent } from "../contract/events.ts";
 import type { AcceptOptions, NewTurn, OutboxMessage } from "../contract/journal.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
 
 const LANES = 4;
 
 /** A turn with everything that is written together with it. */
-function requestOf(lane: number, n: number): { turn: NewTurn; options: Required<AcceptOptions> } {
+function requestOf(
+  lane: number,
+  n: number,
+): { turn: NewTurn; options: Required<Omit<AcceptOptions, "begin">> } {
   const id = `${lane}-${n}`;
   return {
     turn: newTurn(id, {
@@ -48,10 +52,15 @@ async function writeUntilKilled(path: string): Promise<void> {
     for (let n = 0;; n++) {
       const id = `${lane}-${n}`;
       const { turn, options } = requestOf(lane, n);
-      await journal.accept(turn, options);
+      // In half of the lanes what belongs together is one write, as when nobody waits.
+      const asOne = lane % 2 === 0;
+      const model = "test/model";
+      await journal.accept(turn, { ...options, begin: asOne ? { model } : undefined });
       print(`accepted ${lane} ${n}`);
-      await journal.start(id);
-      await journal.append(id, [{ type: "turn_start", model: "test/model" }]);
+      if (!asOne) {
+        await journal.start(id);
+        await journal.append(id, [{ type: "turn_start", model }]);
+      }
       print(`turn ${id}`);
       await journal.enqueue(messageOf(id));
       print(`queued ${id}`);
@@ -62,13 +71,16 @@ async function writeUntilKilled(path: string): Promise<void> {
       // Left open, so that there is something to recover whenever the kill comes.
       if (n % 3 === 0) continue;
       const message = { role: "assistant" as const, text: "said", calls: [] };
-      await journal.addMessage(id, message, {
-        events: [{ type: "segment_end", streamId: "s", resuming: false }],
-      });
-      print(`message ${id}`);
+      const events: AgentEvent[] = [{ type: "segment_end", streamId: "s", resuming: false }];
+      const withEnd = asOne && n % 3 === 2;
+      if (!withEnd) {
+        await journal.addMessage(id, message, { events });
+        print(`message ${id}`);
+      }
       // Answered, and left without its end.
       if (n % 3 === 1) continue;
       await journal.end(id, {
+        answer: withEnd ? { message, events } : undefined,
         event: {
           type: "turn_end",
           status: "done",

@@ -67,6 +67,9 @@ export class MissedMessageRows extends Queries implements MissedMessages {
   readonly #selectOne = this.query(`${SELECT} WHERE missed = ? AND ${LISTED}`, toMissedRow);
   readonly #count = this.query<[number]>(`SELECT count(*) FROM missed_messages
     INDEXED BY missed_of_runtime WHERE runtime = ? AND ${LISTED}`);
+  readonly #countAll = this.query<[number]>(
+    `SELECT count(*) FROM missed_messages WHERE ${LISTED}`,
+  );
   readonly #clearOne = this.query(
     `UPDATE missed_messages ${CLEARED} WHERE missed = ? AND body NOT NULL`,
   );
@@ -153,8 +156,10 @@ export class MissedMessageRows extends Queries implements MissedMessages {
     return this.#selectOne.get(rowid, this.#oldest());
   }
 
-  count(runtimeName: string): number {
-    return this.#count.get(runtimeName, this.#oldest())![0];
+  count(runtimeName: string | undefined): number {
+    return runtimeName === undefined
+      ? this.#countAll.get(this.#oldest())![0]
+      : this.#count.get(runtimeName, this.#oldest())![0];
   }
 
   remove(rowid: number): Promise<boolean> {

@@ -141,11 +141,11 @@ export class OutboxLanes extends Queries {
     const state = this.#selectOne.get(now, rowid)?.state;
     if (state === undefined) {
       const message = `There is no message ${rowid} in the outbox`;
-      return new Refused(new ServiceError("not_found", message, { param: "message" }));
+      return new Refused(new ServiceError("not_found", message, { param: "id" }));
     }
     if (state === "sent" || state === "sending") {
       const is = state === "sent" ? "was sent" : "is being sent";
-      return new Refused(invalid("message", `Cannot ${verb} the message ${rowid}: it ${is}`));
+      return new Refused(invalid("id", `Cannot ${verb} the message ${rowid}: it ${is}`));
     }
     change(now);
     return this.#selectOne.get(now, rowid)!;

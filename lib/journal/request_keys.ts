@@ -6,7 +6,7 @@ import type { RequestKey } from "../contract/journal.ts";
 /** How long a key is kept. */
 const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;
 
-/** Expired keys that one accept removes: more than it adds, so they do not pile up. */
+/** Expired keys that the accept of another removes: more than it adds, so they do not pile up. */
 const PURGED_AT_ONCE = 8;
 
 /** Keys of requests as rows of `request_keys`. What changes them is called inside a batch of the writer. */

@@ -63,7 +63,16 @@ export function createTurnSteps(
         writes.tell(open, message, body);
       });
     },
-    end: (turnId, end) => writeTurn(turnId, "full", 0, (open) => writes.end(open, end)),
+    // Not `async`: whoever has read the end finds its lane free, so nothing is put between the two.
+    end(turnId, { answer, ...end }) {
+      const events = encodeAll(answer?.events ?? []);
+      const body = answer === undefined ? "" : JSON.stringify(answer.message);
+      return writeTurn(turnId, "full", charsOf(events) + body.length, (open) => {
+        writes.say(open, events);
+        if (answer !== undefined) writes.tell(open, answer.message, body);
+        writes.end(open, end);
+      });
+    },
     requeue: (turnId) =>
       writeTurn(turnId, "full", 0, (open) => turns.requeue(open.turn, { crashed: false })),
     async compact(turnId, summary, keepFrom) {

@@ -10,11 +10,7 @@
 
 import type { StoredEvent } from "../contract/events.ts";
 import type { TextPart } from "../contract/text_part.ts";
-import type { McpServerStatus } from "../mcp_servers/mcp_servers.ts";
-import type { ChannelStatus } from "../channel/channel_status.ts";
-import type { Published } from "../contract/inbound_message.ts";
-import type { MissedRow } from "../contract/journal.ts";
-import type { HistoryPage, OutboxRow, Session, StoredMessage, Turn } from "../contract/journal.ts";
+import type { HistoryPage, Session, StoredMessage, Turn } from "../contract/journal.ts";
 import type { CallSpec, ParamsOf, ProgressOf, ResultOf } from "../rpc/endpoint.ts";
 
 /** Largest message, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
@@ -31,37 +27,6 @@ export type AskedPart = { type: "text" } & TextPart | {
 type Call<Params, Result> = CallSpec<Params, Result, never>;
 /** A call that tells one item after another, and then nothing. */
 type Stream<Params, Item> = CallSpec<Params, void, Item>;
-
-const OUTBOX = {
-  /** In the order in which they came, after one; of these states and this runtime name alone. */
-  outbox: {} as Stream<
-    { after?: number; limit: number; states?: readonly OutboxRow["state"][]; channel?: string },
-    OutboxRow
-  >,
-  /** Waits again, whatever became of it but `sent`. */
-  outbox_resend: {} as Call<{ message: number }, OutboxRow>,
-  /** Is given up. */
-  outbox_drop: {} as Call<{ message: number }, OutboxRow>,
-};
-
-const CHANNELS = {
-  /** How each instance is, those too that are switched off. */
-  channels: {} as Stream<Record<never, never>, ChannelStatus>,
-  /**
-   * Sends a message to a chat. Tells its row, each time that it has changed, until it is delivered, or
-   * given up, or `waitMs` are over.
-   */
-  channel_send: {} as Stream<
-    { runtimeName: string; chatId: string; text: string; waitMs: number },
-    OutboxRow
-  >,
-  /** Messages that came too late to be answered, in the order in which they came, after one. */
-  missed: {} as Stream<{ after?: number; limit: number; channel?: string }, MissedRow>,
-  /** Lists none of them any longer. */
-  missed_clear: {} as Call<{ channel?: string }, { cleared: number }>,
-  /** Takes one as if it had just come. */
-  missed_answer: {} as Call<{ message: number }, Published>,
-};
 
 /** Something that happened in a session. */
 export interface Happening {
@@ -148,39 +113,9 @@ const SERVICE = {
    * the authority checks that.
    */
   operate: {} as Call<{ token?: string; request: { readonly op: string } }, unknown>,
-  /** How MCP servers are; `test` connects to one anew. */
-  mcp: {} as Stream<{ op: "list" } | { op: "test"; server: string }, McpServerStatus>,
-  status: {} as Call<Record<never, never>, ServiceStatus>,
 };
 
-/** How a service is. */
-export interface ServiceStatus {
-  version: string;
-  pid: number;
-  /** Absolute path of the configuration that it started with. */
-  configFile: string;
-  apiUrl?: string;
-  wsUrl?: string;
-  model: string;
-  modelReason: string;
-  runningTurns: number;
-  queuedTurns: number;
-  guests: number;
-  /** What is in motion and must come back to nothing when nobody asks for anything. */
-  counts: {
-    pendingWrites: number;
-    waitingFollowers: number;
-    openTurns: number;
-    openStreams: number;
-  };
-  checks: Record<string, { ok: boolean; detail: string }>;
-}
-
-const OPERATIONS:
-  & typeof CONVERSATIONS
-  & typeof SERVICE
-  & typeof OUTBOX
-  & typeof CHANNELS = { ...CONVERSATIONS, ...SERVICE, ...OUTBOX, ...CHANNELS };
+const OPERATIONS: typeof CONVERSATIONS & typeof SERVICE = { ...CONVERSATIONS, ...SERVICE };
 
 /** What a service answers. */
 export const LOCAL: {
@@ -199,8 +134,6 @@ export const LOCAL: {
 export type Local = typeof LOCAL;
 /** Name of an operation. */
 export type Operation = keyof typeof OPERATIONS;
-/** Operations that not every service has. */
-export type OptionalOperation = keyof (typeof OUTBOX & typeof CHANNELS);
 /** What an operation takes. */
 export type Params<Op extends Operation> = ParamsOf<Local, Op>;
 /** What it comes to. */

@@ -14,7 +14,6 @@ import {
   type Item,
   MAX_MESSAGE_BYTES,
   type Operation,
-  type OptionalOperation,
   type Params,
   type Result,
 } from "./protocol.ts";
@@ -25,9 +24,7 @@ type Handler<Op extends Operation> = (
 ) => [Item<Op>] extends [never] ? Promise<Result<Op>> : AsyncIterable<Item<Op>>;
 
 /** What answers each operation. The signal aborts when the guest cancels or goes away. */
-export type OperationHandlers =
-  & { [Op in Exclude<Operation, OptionalOperation>]: Handler<Op> }
-  & { [Op in OptionalOperation]?: Handler<Op> };
+export type OperationHandlers = { [Op in Operation]: Handler<Op> };
 
 /** Most operations that one guest may have under way. */
 const MAX_OPERATIONS = 64;

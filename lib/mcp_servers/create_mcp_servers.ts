@@ -128,7 +128,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         throw new ServiceError(
           "not_found",
           `No MCP server named "${name}"; mcp.servers has: ${known}`,
-          { param: "server" },
+          { param: "name" },
         );
       }
       return await server.test();

@@ -25,7 +25,7 @@ export function withFallbacks(first: Model, others: readonly Model[]): Model {
 async function* firstThatAnswers(
   models: readonly Model[],
   request: ModelRequest,
-): AsyncGenerator<ModelEvent> {
+): AsyncGenerator<readonly ModelEvent[]> {
   const errors: ProviderError[] = [];
   for (const [index, model] of models.entries()) {
     const next = models[index + 1];
@@ -38,16 +38,16 @@ async function* firstThatAnswers(
       return true;
     });
     try {
-      for await (const event of model.stream({ ...request, signal })) {
-        answering ||= event.type !== "notice";
-        yield event;
+      for await (const events of model.stream({ ...request, signal })) {
+        answering ||= events.some(({ type }) => type !== "notice");
+        yield events;
       }
       return;
     } catch (error) {
       if (answering || !(error instanceof ProviderError)) throw error;
       errors.push(error);
       if (!mayWorkElsewhere(error) || next === undefined) throw together(errors);
-      yield { type: "notice", text: `${error.message}; asking ${next.name} instead` };
+      yield [{ type: "notice", text: `${error.message}; asking ${next.name} instead` }];
     }
   }
 }

@@ -9,7 +9,7 @@ function model(name: string, events: ModelEvent[], error?: Error): Model {
     name,
     contextTokens: name.length * 1_000,
     async *stream() {
-      yield* events;
+      for (const event of events) yield [event];
       if (error !== undefined) throw error;
       await Promise.resolve();
     },
@@ -87,7 +87,7 @@ Deno.test("withFallbacks() gives a model that says nothing up for the next, and 
     name,
     contextTokens: 1,
     async *stream({ signal }) {
-      yield* events;
+      for (const event of events) yield [event];
       await new Promise((_, reject) => {
         if (signal.aborted) reject(signal.reason);
         signal.addEventListener("abort", () => reject(signal.reason));

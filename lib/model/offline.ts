@@ -16,23 +16,23 @@ export function createOfflineModel({ contextTokens }: { contextTokens: number })
   return { name: OFFLINE, contextTokens, stream };
 }
 
-async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+async function* stream(request: ModelRequest): AsyncGenerator<readonly ModelEvent[]> {
   const { signal } = request;
   const answer = answerTo(request);
   let outputTokens = 0;
   for (const event of answer) {
     signal.throwIfAborted();
     outputTokens += tokensOf(event.type === "text" ? event.text : JSON.stringify(event.call));
-    yield event;
+    yield [event];
     // Gives others a turn, as the network would: readers see the pieces one by one.
     await Promise.resolve();
   }
-  yield {
+  yield [{
     type: "finish",
     model: OFFLINE,
     reason: "stop",
     usage: { inputTokens: inputTokens(request), outputTokens, reasoningTokens: 0, cachedTokens: 0 },
-  };
+  }];
 }
 
 type Answer = Extract<ModelEvent, { type: "text" | "call" }>[];

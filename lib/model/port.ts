@@ -30,7 +30,7 @@ export interface ModelRequest {
   onStall?: (rescue: (quietMs: number) => boolean) => void;
 }
 
-/** What a model call yields, in order. `finish` is last and comes exactly once. */
+/** What a model says, in order. `finish` is last and comes exactly once. */
 export type ModelEvent =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
@@ -53,7 +53,8 @@ export type ModelEvent =
 /**
  * A model, its retries and its fallbacks.
  *
- * `stream` yields events as they arrive and never buffers a whole answer. It throws a
+ * `stream` yields events as they arrive, those that came together in one list, and never waits for a
+ * whole answer. It throws a
  * `ServiceError` with one of the codes `provider_error`, `provider_rate_limited`,
  * `provider_unreachable` or `context_overflow`, after its own retries; it retries only before the
  * first text, reasoning or call was yielded. When `signal` aborts it throws the signal's reason.
@@ -64,5 +65,5 @@ export interface Model {
   readonly name: string;
   /** Tokens that fit into one call, input and output together. */
   readonly contextTokens: number;
-  stream(request: ModelRequest): AsyncIterable<ModelEvent>;
+  stream(request: ModelRequest): AsyncIterable<readonly ModelEvent[]>;
 }

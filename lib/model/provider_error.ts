@@ -57,17 +57,14 @@ export function toProviderError(error: unknown, origin: ErrorOrigin): ProviderEr
   const known = knownCause(error);
   if (known !== undefined) return known;
   const name = error instanceof Error ? error.name : "";
-  if (name === "AI_JSONParseError") {
-    return cutOff("its stream holds data that is not valid JSON", origin, false, error);
-  }
-  const value = (error as { value?: unknown } | undefined)?.value;
-  if (name === "AI_TypeValidationError" && messageOf(value) === "") {
-    return cutOff("its stream holds data of an unknown shape", origin, false, error);
+  if (name === "AI_JSONParseError") return notJson(origin, error);
+  if (name === "AI_TypeValidationError") {
+    return unknownData((error as { value?: unknown }).value, origin, error);
   }
   if (name === "AI_InvalidResponseDataError") {
     return cutOff(shown((error as Error).message, origin), origin, true, error);
   }
-  const failure = name === "AI_TypeValidationError" ? readStreamed(value) : readFailure(error);
+  const failure = readFailure(error);
   if (failure.status === undefined && error instanceof Error && failure.code === "") {
     if (isBroken(error)) return cutOff("the connection broke", origin, true, error);
     const message = `cannot ask ${origin.model}: ${shown(failure.said, origin)}`;
@@ -90,6 +87,32 @@ export function cutOff(
     {},
     { cause },
   );
+}
+
+/** The error for an event whose data is no JSON. */
+export function notJson(origin: ErrorOrigin, cause: unknown): ProviderError {
+  return cutOff("its stream holds data that is not valid JSON", origin, false, cause);
+}
+
+/** The error for JSON that the wire does not know; some servers report an error so. */
+export function unknownData(data: unknown, origin: ErrorOrigin, cause?: unknown): ProviderError {
+  return messageOf(data) === ""
+    ? cutOff("its stream holds data of an unknown shape", origin, false, cause)
+    : answered(readStreamed(data), origin, cause);
+}
+
+/** The error for an answer with an error status; `body` is its text. */
+export function refused(
+  { status, headers, body }: { status: number; headers: Headers; body: string },
+  origin: ErrorOrigin,
+): ProviderError {
+  const failure: Failure = {
+    status,
+    headers: Object.fromEntries(headers),
+    said: messageOf(body),
+    code: codeOf(parsed(body)),
+  };
+  return answered(failure, origin, undefined);
 }
 
 /** An error of ours that a package has wrapped into one of its own. */

@@ -1,6 +1,6 @@
 /**
- * The fetch that the providers' packages are given: bounded, without redirects, and with errors
- * that say what could not be reached and why.
+ * How a provider is asked, also by the packages: bounded, without redirects, and with errors that say
+ * what could not be reached and why.
  *
  * @module
  */
@@ -28,26 +28,39 @@ const ANSWER_BOUNDS: AnswerBounds = {
   maxBytes: 256 * 1024 * 1024,
 };
 
-/** What {@linkcode createProviderFetch} needs. */
+/** What {@linkcode createProviderAsk} needs. */
 export interface ProviderFetchDeps {
   spec: ProviderSpec;
   fetch: typeof fetch;
   bounds?: AnswerBounds;
 }
 
+/** An answer: a stream of events, or the beginning of what came with an error status. */
+export interface ProviderAnswer extends Pick<Response, "ok" | "status" | "statusText" | "headers"> {
+  /** Absent where there is none. */
+  body?: BodyReader;
+}
+
+/** As `fetch`, of one provider. */
+export type ProviderAsk = (
+  input: Parameters<typeof fetch>[0],
+  init?: RequestInit,
+) => Promise<ProviderAnswer>;
+
 /**
- * A fetch for one provider. Rejects with {@linkcode ProviderError} `provider_unreachable` when no
+ * Asks one provider. Rejects with {@linkcode ProviderError} `provider_unreachable` when no
  * stream of events came, and with the signal's reason after an abort, which closes the connection.
  */
-export function createProviderFetch(
+export function createProviderAsk(
   { spec, fetch, bounds = ANSWER_BOUNDS }: ProviderFetchDeps,
-): typeof fetch {
+): ProviderAsk {
+  const ownHeaders = lowerCased(spec.headers);
   return async (input, init) => {
     const headers = new Headers(init?.headers);
     // The packages insist on a key and send an empty one too; a server without keys may refuse it.
     if (spec.apiKey === "") {
       for (const name of ["authorization", "x-api-key"]) {
-        if (!(name in lowerCased(spec.headers))) headers.delete(name);
+        if (!(name in ownHeaders)) headers.delete(name);
       }
     }
     let response: Response;
@@ -62,23 +75,37 @@ export function createProviderFetch(
       await response.body?.cancel();
       throw redirected(response, spec);
     }
-    const { body, status, statusText } = response;
-    if (body === null) return response;
+    const { body, ok, status, statusText } = response;
+    const answer = (body?: BodyReader) => (
+      { ok, status, statusText, headers: response.headers, body }
+    );
+    if (body === null) {
+      if (ok) throw notAModel({ isInstead: "an empty body", isEmpty: true }, input, spec);
+      return answer();
+    }
     const reader = readBody(body, init?.signal ?? undefined);
-    const answer = (read: ReadableStream<Uint8Array<ArrayBuffer>>) =>
-      new Response(read, { status, statusText, headers: response.headers });
-    if (!response.ok) return answer(firstBytes(reader, MAX_ERROR_BYTES));
+    if (!ok) return answer(firstBytes(reader, MAX_ERROR_BYTES));
     const contentType = response.headers.get("content-type") ?? "";
     const head = await readStreamHead(reader, contentType, [
       spec.apiKey,
       ...Object.values(spec.headers),
     ]);
     if ("isInstead" in head) throw notAModel(head, input, spec);
-    return answer(toStream(gathered(bounded(head.events, spec, bounds))));
+    return answer(gathered(bounded(head.events, spec, bounds)));
   };
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** The same as a fetch, for the providers' packages. */
+export function createProviderFetch(deps: ProviderFetchDeps): typeof fetch {
+  const ask = createProviderAsk(deps);
+  return async (input, init) => {
+    const { body, status, statusText, headers } = await ask(input, init);
+    return new Response(body && toStream(body), { status, statusText, headers });
+  };
+}
+
+/** Headers by their names in lower case. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
@@ -164,20 +191,22 @@ function notAModel(
   );
 }
 
-function firstBytes(reader: BodyReader, maxBytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+function firstBytes(reader: BodyReader, maxBytes: number): BodyReader {
   let left = maxBytes;
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) return controller.close();
-      controller.enqueue(value.subarray(0, left));
-      left -= Math.min(left, value.length);
-      if (left > 0) return;
-      controller.close();
-      await reader.cancel();
+  return {
+    async read() {
+      if (left === 0) {
+        await reader.cancel();
+        return { done: true, value: undefined };
+      }
+      const result = await reader.read();
+      if (result.done) return result;
+      const value = result.value.subarray(0, left);
+      left -= value.length;
+      return { done: false, value };
     },
     cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
+  };
 }
 
 function toStream(reader: BodyReader): ReadableStream<Uint8Array<ArrayBuffer>> {

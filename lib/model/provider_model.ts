@@ -4,33 +4,20 @@
  * @module
  */
 
-import type { LoadedModel } from "./load_language_model.ts";
 import type { Model, ModelEvent, ModelRequest } from "./port.ts";
 import { type ErrorOrigin, ProviderError, toProviderError } from "./provider_error.ts";
-import { createProviderFetch } from "./provider_fetch.ts";
 import type { ProviderSpec } from "./provider_spec.ts";
 import { type RetryDeps, withRetry } from "./retry.ts";
-import { toModelEvents } from "./to_model_events.ts";
-import { toPrompt, toTools } from "./to_prompt.ts";
-
-/** Settings of a model's calls; undefined: the provider's default. */
-export interface ModelSettings {
-  temperature?: number;
-  maxOutputTokens?: number;
-}
+import type { Wire, WireDeps } from "./wire.ts";
 
 /** What {@linkcode createProviderModel} needs. */
-export interface ProviderModelDeps {
+export interface ProviderModelDeps extends Pick<WireDeps, "id" | "settings" | "fetch"> {
   spec: ProviderSpec;
-  /** The model's id at the provider. */
-  id: string;
-  settings: ModelSettings;
   contextTokens: number;
   retry: RetryDeps;
-  fetch: typeof fetch;
   /** Milliseconds since 1970. */
   now: () => number;
-  load: (spec: ProviderSpec, id: string, fetch: typeof globalThis.fetch) => Promise<LoadedModel>;
+  load: (deps: WireDeps) => Promise<Wire>;
 }
 
 const CLOSED = new ProviderError("provider_error", "the connection was closed", false);
@@ -40,11 +27,10 @@ export function createProviderModel(deps: ProviderModelDeps): Model {
   const { spec, id, contextTokens, retry } = deps;
   const name = `${spec.name}/${id}`;
   const origin: ErrorOrigin = { spec, model: name, now: deps.now };
-  const fetch = createProviderFetch({ spec, fetch: deps.fetch });
-  let loading: Promise<LoadedModel> | undefined;
+  let loading: Promise<Wire> | undefined;
 
-  function load(): Promise<LoadedModel> {
-    loading ??= deps.load(spec, id, fetch).catch((cause) => {
+  function load(): Promise<Wire> {
+    loading ??= deps.load({ ...deps, origin }).catch((cause) => {
       loading = undefined;
       const message = `cannot load what asks ${name}: ${String(cause)}`;
       throw new ProviderError("provider_error", message, false, {}, { cause });
@@ -52,7 +38,7 @@ export function createProviderModel(deps: ProviderModelDeps): Model {
     return loading;
   }
 
-  async function* attempt(request: ModelRequest): AsyncGenerator<ModelEvent> {
+  async function* attempt(request: ModelRequest): AsyncGenerator<readonly ModelEvent[]> {
     const { signal } = request;
     signal.throwIfAborted();
     // The caller's signal outlives this call; aborting one of our own closes the connection also
@@ -60,28 +46,17 @@ export function createProviderModel(deps: ProviderModelDeps): Model {
     const connection = new AbortController();
     const abort = () => connection.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
+    let isOver = false;
     try {
-      const loaded = await load();
-      const { stream } = await loaded.model.doStream({
-        prompt: toPrompt(request, { type: spec.type, model: name }),
-        tools: request.tools.length > 0 ? toTools(request.tools) : undefined,
-        temperature: deps.settings.temperature,
-        maxOutputTokens: deps.settings.maxOutputTokens,
-        providerOptions: loaded.providerOptions,
-        abortSignal: connection.signal,
-      });
-      yield* toModelEvents(stream, {
-        origin,
-        thinkTags: loaded.thinkTags,
-        idTaken: (callId) => hasCall(request, callId),
-      });
+      const ask = await load();
+      yield* ask({ ...request, signal: connection.signal });
+      isOver = true;
     } catch (error) {
       signal.throwIfAborted();
       throw toProviderError(error, origin);
     } finally {
       signal.removeEventListener("abort", abort);
-      // Nothing, if the answer was read to its end.
-      connection.abort(CLOSED);
+      if (!isOver) connection.abort(CLOSED);
     }
   }
 
@@ -90,10 +65,4 @@ export function createProviderModel(deps: ProviderModelDeps): Model {
     contextTokens,
     stream: (request) => withRetry(() => attempt(request), request.signal, retry),
   };
-}
-
-function hasCall({ messages }: ModelRequest, callId: string): boolean {
-  return messages.some((message) =>
-    message.role === "assistant" && message.calls.some((call) => call.callId === callId)
-  );
 }

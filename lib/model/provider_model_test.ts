@@ -246,7 +246,7 @@ Deno.test("stream() ends its wait between tries when the signal aborts", async (
   });
   const reason = new Error("enough");
   const events = model.stream(requestOf({ signal: abort.signal }))[Symbol.asyncIterator]();
-  assertEquals((await events.next()).value?.type, "notice");
+  assertEquals((await events.next()).value?.[0].type, "notice");
   const next = events.next();
   abort.abort(reason);
   const error = await next.then(() => undefined, (error) => error);

@@ -8,12 +8,13 @@ import type { Config } from "../config/schema.ts";
 import { ServiceError } from "../base/errors.ts";
 import { checkModelName, type Choice, chooseModel, whyNot } from "./choose_model.ts";
 import { withFallbacks } from "./fallback.ts";
-import { importProvider, loadLanguageModel } from "./load_language_model.ts";
+import { importProvider, loadWire } from "./load_wire.ts";
 import { createOfflineModel, OFFLINE } from "./offline.ts";
 import type { Model } from "./port.ts";
-import { createProviderModel, type ModelSettings } from "./provider_model.ts";
+import { createProviderModel } from "./provider_model.ts";
 import { type ProviderSpec, readProviders, splitModelName } from "./provider_spec.ts";
 import { RETRY_POLICY, type RetryPolicy, sleep } from "./retry.ts";
+import type { ModelSettings } from "./wire.ts";
 
 /** A line of `service models`. */
 export interface ModelListing {
@@ -147,7 +148,7 @@ function modelMaker(
       retry,
       fetch: deps.fetch ?? fetch,
       now: deps.now ?? Date.now,
-      load: loadLanguageModel,
+      load: loadWire,
     });
   };
 }

@@ -40,17 +40,17 @@ export interface RetryDeps {
  * provider asks to wait longer than `maxDelayMs`.
  */
 export async function* withRetry(
-  attempt: () => AsyncIterable<ModelEvent>,
+  attempt: () => AsyncIterable<readonly ModelEvent[]>,
   signal: AbortSignal,
   { policy, random, sleep }: RetryDeps,
-): AsyncGenerator<ModelEvent> {
+): AsyncGenerator<readonly ModelEvent[]> {
   for (let tries = 1;; tries++) {
     let delayMs: number;
     let yielded = false;
     try {
-      for await (const event of attempt()) {
+      for await (const events of attempt()) {
         yielded = true;
-        yield event;
+        yield events;
       }
       return;
     } catch (error) {
@@ -59,10 +59,10 @@ export async function* withRetry(
       delayMs = delayAfter(tries, error.details.retryAfterS, policy, random());
       if (delayMs > policy.maxDelayMs) throw error;
       const wait = delayMs < 1_000 ? "a moment" : `${Math.round(delayMs / 1_000)} s`;
-      yield {
+      yield [{
         type: "notice",
         text: `${error.message}; trying again in ${wait} (try ${tries + 1} of ${policy.maxTries})`,
-      };
+      }];
     }
     await sleep(delayMs, signal);
   }

@@ -17,11 +17,11 @@ async function run(tries: (ProviderError | ModelEvent[])[], chance = 0) {
   const waits: number[] = [];
   const events: ModelEvent[] = [];
   let count = 0;
-  async function* attempt(): AsyncGenerator<ModelEvent> {
+  async function* attempt(): AsyncGenerator<ModelEvent[]> {
     const outcome = tries[count++]!;
     await Promise.resolve();
     if (outcome instanceof ProviderError) throw outcome;
-    yield* outcome;
+    for (const event of outcome) yield [event];
   }
   const deps = {
     policy: POLICY,
@@ -30,7 +30,7 @@ async function run(tries: (ProviderError | ModelEvent[])[], chance = 0) {
   };
   let error: unknown;
   try {
-    for await (const event of withRetry(attempt, NEVER, deps)) events.push(event);
+    for await (const said of withRetry(attempt, NEVER, deps)) events.push(...said);
   } catch (thrown) {
     error = thrown;
   }
@@ -71,15 +71,15 @@ Deno.test("withRetry() never repeats what was partly yielded", async () => {
   const broken = failure(true);
   const events: ModelEvent[] = [];
   let count = 0;
-  async function* attempt(): AsyncGenerator<ModelEvent> {
+  async function* attempt(): AsyncGenerator<ModelEvent[]> {
     count++;
-    yield TEXT;
+    yield [TEXT];
     await Promise.resolve();
     throw broken;
   }
   const deps = { policy: POLICY, random: () => 0, sleep: () => Promise.resolve() };
   await assertRejects(async () => {
-    for await (const event of withRetry(attempt, NEVER, deps)) events.push(event);
+    for await (const said of withRetry(attempt, NEVER, deps)) events.push(...said);
   }, ProviderError);
   assertEquals([count, events], [1, [TEXT]]);
 });

@@ -8,7 +8,7 @@
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { createProviderModel } from "./provider_model.ts";
-import { loadLanguageModel } from "./load_language_model.ts";
+import { loadWire } from "./load_wire.ts";
 import { readProvider } from "./provider_spec.ts";
 import { sleep } from "./retry.ts";
 
@@ -50,7 +50,7 @@ export async function tryModel(options: TryModelOptions): Promise<ModelTrial> {
     },
     fetch,
     now: Date.now,
-    load: loadLanguageModel,
+    load: loadWire,
   });
   try {
     const request = {

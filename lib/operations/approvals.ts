@@ -6,7 +6,8 @@
 
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
-import { type ApprovalView, CAPABILITIES } from "../contract/actions.ts";
+import { CAPABILITIES } from "../contract/actions.ts";
+import { inSeconds, seconds, toWire } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
@@ -14,7 +15,6 @@ import { enabled } from "./parts.ts";
 export const APPROVALS_PATH = "/api/webui/approvals";
 const BLOCKS_PATH = "/api/webui/latches";
 
-const seconds = z.int().describe("Seconds since 1970.");
 const id = z.string("an id").max(100, "at most 100 characters");
 const capability = z.enum(CAPABILITIES, `one of ${CAPABILITIES.join(", ")}`);
 const reasonForm = "text of at most 1,000 characters";
@@ -74,7 +74,9 @@ export const APPROVALS = {
     output: z.object({ approvals: z.array(summary).describe("Oldest first.") })
       .describe("Pending approvals."),
     route: { method: "GET", path: APPROVALS_PATH },
-    run: (_, parts) => ({ approvals: enabled(parts.approvals).list().map(summaryOf) }),
+    run: (_, parts) => ({
+      approvals: enabled(parts.approvals).list().map((each) => toWire(summary, each)),
+    }),
   }),
   "approvals.get": operation({
     summary: "Show a pending approval with all its details",
@@ -83,11 +85,7 @@ export const APPROVALS = {
     input: z.object({ id }),
     output: approval,
     route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: ERRORS },
-    run({ id }, parts) {
-      const view = enabled(parts.approvals).get(id);
-      const { tool, details, channel, actor, grant } = view;
-      return { ...summaryOf(view), tool, details, channel, actor, grant };
-    },
+    run: ({ id }, parts) => toWire(approval, enabled(parts.approvals).get(id)),
   }),
   "approvals.approve": operation({
     summary: "Allow an action once",
@@ -177,20 +175,3 @@ export const BLOCKS = {
     },
   }),
 };
-
-function summaryOf(view: ApprovalView) {
-  const { id, digest, capability, target, session, createdAt, expiresAt } = view;
-  return {
-    id,
-    digest,
-    capability,
-    target,
-    session,
-    created_at: inSeconds(createdAt),
-    expires_at: inSeconds(expiresAt),
-  };
-}
-
-function inSeconds(ms: number): number {
-  return Math.floor(ms / 1_000);
-}

@@ -8,11 +8,10 @@ import { z } from "zod";
 import type { Verdict } from "../audit/judge.ts";
 import { recordToWire } from "../audit/record.ts";
 import { KIND_FORM } from "../audit/record_filter.ts";
+import { DEFAULT_PAGE, pageLimit, toWire, whole } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
-/** Records of a page. */
-const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
 
 /** Seconds since 1970, up to the year 9999. */
@@ -20,10 +19,6 @@ const MAX_TIME_S = 253_402_300_799;
 
 const kind = (form: string) => z.string(form).max(100, form).regex(KIND_FORM, form).optional();
 const name = (form: string) => z.string(form).min(1, form).max(300, form).optional();
-const whole = (min: number, max: number) => {
-  const form = `a whole number from ${min} to ${max}`;
-  return z.int(form).min(min, form).max(max, form).optional();
-};
 
 const record = z.object({
   seq: z.int(),
@@ -32,6 +27,8 @@ const record = z.object({
   data: z.record(z.string(), z.unknown()),
   hash: z.string(),
 });
+
+const key = z.object({ fingerprint: z.string(), public_key: z.string() });
 
 const verdict = z.object({
   ok: z.boolean(),
@@ -54,25 +51,27 @@ const verdict = z.object({
   })).optional().describe("Actions that began and whose end is not on record"),
   unknown_more: z.int().optional(),
   mirror: z.string().nullable(),
-  keys: z.array(z.object({ fingerprint: z.string(), public_key: z.string() })),
+  keys: z.array(key),
   keys_from: z.string().describe("Why these keys count"),
 });
 
 /** Operations on the audit log. */
 export const AUDIT = {
   "audit.list": operation({
-    summary: "Records of the audit log, the newest page first",
+    summary: "List the last records of the audit log",
     scope: "operate",
     command: "audit list",
     input: z.object({
-      limit: whole(1, MAX_LIMIT),
-      before: whole(1, Number.MAX_SAFE_INTEGER),
-      since: whole(0, MAX_TIME_S),
-      until: whole(0, MAX_TIME_S),
-      kind: kind("a kind such as action or action.end"),
-      capability: kind("a capability such as fs.write"),
-      tool: name("the name of a tool"),
-      session: name("the key of a session"),
+      limit: pageLimit(MAX_LIMIT),
+      before: whole(1).optional().describe("Only records before this one, such as the cursor."),
+      since: whole(0, MAX_TIME_S).optional().describe("Only records since then."),
+      until: whole(0, MAX_TIME_S).optional().describe("Only records until then."),
+      session: name("the key of a session").describe("Only records of this session."),
+      capability: kind("a capability such as fs.write")
+        .describe("Only this capability, such as fs.write."),
+      kind: kind("a kind such as action or action.end")
+        .describe("Only this kind, such as approval or action.refused."),
+      tool: name("the name of a tool").describe("Only records of this tool."),
     }),
     output: z.object({
       records: z.array(record).describe("Oldest first"),
@@ -83,7 +82,7 @@ export const AUDIT = {
     }),
     confidential: true,
     route: { method: "GET", path: "/api/webui/audit", errors: ["overloaded"] },
-    async run({ limit = DEFAULT_LIMIT, before, since, until, ...names }, parts) {
+    async run({ limit = DEFAULT_PAGE, before, since, until, ...names }, parts) {
       const page = await enabled(parts.audit).list({
         filter: {
           ...names,
@@ -112,35 +111,12 @@ export const AUDIT = {
   }),
 };
 
-function verdictToWire(
-  {
-    firstSeq,
-    headHash,
-    signedSeq,
-    signedAt,
-    tornBytes,
-    unknown,
-    unknownMore,
-    keys,
-    keysFrom,
-    ...rest
-  }: Verdict,
-): z.infer<typeof verdict> {
-  return {
+/** The verdict as the operation gives it. */
+export function verdictToWire({ signedAt, unknown, keys, ...rest }: Verdict) {
+  return toWire(verdict, {
     ...rest,
-    first_seq: firstSeq,
-    head_hash: headHash,
-    signed_seq: signedSeq,
-    signed_at: typeof signedAt === "string" ? Date.parse(signedAt) / 1_000 : signedAt,
-    torn_bytes: tornBytes,
-    unknown: unknown?.map(({ seq, ts, data, crashed }) => ({
-      seq,
-      ts: ts / 1_000,
-      data,
-      crashed,
-    })),
-    unknown_more: unknownMore,
-    keys: keys.map(({ fingerprint, publicKey }) => ({ fingerprint, public_key: publicKey })),
-    keys_from: keysFrom,
-  };
+    signedAt: typeof signedAt === "string" ? Date.parse(signedAt) / 1_000 : signedAt,
+    unknown: unknown?.map((each) => ({ ...each, ts: each.ts / 1_000 })),
+    keys: keys.map((each) => toWire(key, each)),
+  });
 }

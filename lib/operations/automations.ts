@@ -7,25 +7,20 @@
 
 import { z } from "zod";
 import { CAPABILITIES } from "../contract/actions.ts";
-import { type Finding, PREVIEWED_EFFECTS } from "../contract/finding.ts";
+import { PREVIEWED_EFFECTS } from "../contract/finding.ts";
 import { automationSchema } from "../schedule/automation_schema.ts";
 import type { AutomationView, RunView } from "../automation/automation_view.ts";
+import { DEFAULT_PAGE, pageLimit, seconds, toWire, whole } from "./fields.ts";
 import { gatewayOperation } from "./operation.ts";
 
 const ALL = "/api/webui/automations";
 const ONE = `${ALL}/:id`;
 
-const DEFAULT_PAGE = 50;
 /** A message has up to 100,000 characters, each up to 6 bytes of JSON. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-const seconds = z.int().describe("Seconds since 1970.");
 const id = z.string("an id").min(1, "an id").max(200, "at most 200 characters");
-const whole = (min: number, max: number) => {
-  const form = `a whole number from ${min} to ${max}`;
-  return z.int(form).min(min, form).max(max, form);
-};
-const limit = whole(1, 200).optional().describe(`Rows to list (default ${DEFAULT_PAGE}).`);
+const limit = pageLimit();
 
 const runRow = z.object({
   id: z.int(),
@@ -103,7 +98,7 @@ export const AUTOMATIONS = {
       const views = await automations.list({ after, limit: limit + 1 });
       const page = views.slice(0, limit);
       return {
-        automations: page.map(toWire),
+        automations: page.map(toView),
         ...views.length > limit && { after: page.at(-1)!.id },
       };
     },
@@ -118,7 +113,7 @@ export const AUTOMATIONS = {
     output: automationRow,
     route: { method: "POST", path: ALL, errors: ["overloaded"], maxBodyBytes: MAX_BODY_BYTES },
     off,
-    run: async (spec, { automations }) => toWire(await automations.create(spec)),
+    run: async (spec, { automations }) => toView(await automations.create(spec)),
   }),
   "automations.get": gatewayOperation({
     summary: "Show an automation with its state and warnings",
@@ -128,7 +123,7 @@ export const AUTOMATIONS = {
     output: automationRow,
     route: { method: "GET", path: ONE, errors: ["not_found"] },
     off,
-    run: async ({ id }, { automations }) => toWire(await automations.get(id)),
+    run: async ({ id }, { automations }) => toView(await automations.get(id)),
   }),
   "automations.update": gatewayOperation({
     summary: "Change the given fields of an automation",
@@ -145,7 +140,7 @@ export const AUTOMATIONS = {
       maxBodyBytes: MAX_BODY_BYTES,
     },
     off,
-    run: async ({ id, ...change }, { automations }) => toWire(await automations.update(id, change)),
+    run: async ({ id, ...change }, { automations }) => toView(await automations.update(id, change)),
   }),
   "automations.delete": gatewayOperation({
     summary: "Delete an automation and stop its runs",
@@ -184,7 +179,7 @@ export const AUTOMATIONS = {
     input: z.object({
       id,
       limit,
-      before: whole(0, Number.MAX_SAFE_INTEGER).optional()
+      before: whole(0).optional()
         .describe("Only runs before this one, such as the cursor of a page."),
     }),
     output: z.object({
@@ -221,7 +216,7 @@ export const AUTOMATIONS = {
       const report = await commission.run(id, { credential, signal });
       const { text, error, turnId, inputTokens, outputTokens } = report;
       return {
-        finding: toFinding(report.finding),
+        finding: toWire(findingRow, report.finding),
         text,
         ...error !== undefined && { error },
         turn_id: turnId,
@@ -246,7 +241,7 @@ export const AUTOMATIONS = {
     off,
     async run({ id }, { commission }, { credential }) {
       const { finding, isCurrent } = await commission.finding(id, { credential });
-      return { finding: toFinding(finding), current: isCurrent };
+      return { finding: toWire(findingRow, finding), current: isCurrent };
     },
   }),
   "automations.grant": gatewayOperation({
@@ -287,7 +282,7 @@ function switching(word: "enable" | "disable", summary: string) {
     route: { method: "POST", path: `${ONE}/${word}`, errors: ["not_found", "conflict"] },
     off,
     run: async ({ id }, { automations }) =>
-      toWire(await automations.setEnabled(id, word === "enable")),
+      toView(await automations.setEnabled(id, word === "enable")),
   });
 }
 
@@ -295,49 +290,14 @@ function off({ automations }: { automations: { off(): string | undefined } }): s
   return automations.off();
 }
 
-function toRun(run: RunView): z.input<typeof runRow> {
-  return {
-    id: run.id,
-    automation_id: run.automationId,
-    ...run.slotAt !== undefined && { slot_at: inSeconds(run.slotAt) },
-    claimed_at: inSeconds(run.claimedAt),
-    state: run.state,
-    attempts: run.attempts,
-    ...run.notBefore !== undefined && { not_before: inSeconds(run.notBefore) },
-    ...run.turnId !== undefined && { turn_id: run.turnId },
-    ...run.endedAt !== undefined && { ended_at: inSeconds(run.endedAt) },
-    ...run.error !== undefined && { error: run.error },
-    ...run.answer !== undefined && { answer: run.answer },
-  };
+function toRun(run: RunView) {
+  return toWire(runRow, run);
 }
 
-function toWire(view: AutomationView): z.input<typeof automationRow> {
-  const { id, spec, digest, revision, createdAt, nextAt, missed, overlapped, lastRun } = view;
-  return {
-    id,
+function toView({ spec, lastRun, ...view }: AutomationView) {
+  return toWire(automationRow, {
+    ...view,
     automation: spec,
-    digest,
-    revision,
-    created_at: inSeconds(createdAt),
-    ...nextAt !== undefined && { next_at: inSeconds(nextAt) },
-    missed,
-    overlapped,
-    ...lastRun !== undefined && { last_run: toRun(lastRun) },
-    warnings: view.warnings,
-  };
-}
-
-function toFinding(report: Finding): z.infer<typeof findingRow> {
-  const { automationId, automationDigest, startedAt, finishedAt, ...rest } = report;
-  return {
-    ...rest,
-    automation_id: automationId,
-    automation_digest: automationDigest,
-    started_at: inSeconds(startedAt),
-    finished_at: inSeconds(finishedAt),
-  };
-}
-
-function inSeconds(ms: number): number {
-  return Math.floor(ms / 1_000);
+    lastRun: lastRun && toRun(lastRun),
+  });
 }

@@ -1,6 +1,6 @@
 /**
  * Channels: their settings without secrets, what is set of them, and how they are connected. How a
- * channel is at the moment only the gateway knows.
+ * channel is at the moment the gateway adds.
  *
  * @module
  */
@@ -14,8 +14,9 @@ import {
   connectSchema,
   findingSchema,
   findingToWire,
+  withStatus,
 } from "./channels/channel_schemas.ts";
-import { operation } from "./operation.ts";
+import { type GatewayParts, operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
 /** Where they are. */
@@ -51,7 +52,7 @@ const errors = ["not_found", "refused", "overloaded"] as const;
 /** Operations on channels. */
 export const CHANNELS = {
   "channels.list": operation({
-    summary: "Every channel: its settings without secrets, and how it is",
+    summary: "List channels and their state",
     scope: "read",
     command: "plugins list",
     input: z.object({
@@ -63,6 +64,9 @@ export const CHANNELS = {
     route: { method: "GET", path: CHANNELS_PATH },
     run: async ({ locale }, parts) => ({
       channels: (await enabled(parts.channels).list(locale)).map(channelToWire),
+    }),
+    complete: ({ channels }, gateway) => ({
+      channels: channels.map((each) => withStatus(each, statusesOf(gateway))),
     }),
   }),
   "channels.validate": operation({
@@ -97,6 +101,7 @@ export const CHANNELS = {
     },
     run: async ({ instance_id: instanceId, ...asked }, parts, { by }) =>
       changedToWire(await enabled(parts.channels).set({ instanceId, ...asked }, by)),
+    complete: changedNow,
   }),
   "channels.enable": switching("enable", "Enable a channel, or one instance of it"),
   "channels.disable": switching("disable", "Disable a channel, or one instance of it"),
@@ -127,6 +132,7 @@ function switching(word: "enable" | "disable", summary: string) {
       const channels = enabled(parts.channels);
       return changedToWire(await channels.switchTo(word === "enable", { name, instanceId }, by));
     },
+    complete: changedNow,
   });
 }
 
@@ -151,6 +157,17 @@ function connecting(method: "GET" | "POST", action: "start" | "poll" | "cancel",
       return { state, message, ...show !== undefined && { show } };
     },
   });
+}
+
+function statusesOf({ channels }: GatewayParts) {
+  return channels?.status() ?? [];
+}
+
+function changedNow(
+  { channel, findings }: z.output<typeof changedChannelSchema>,
+  gateway: GatewayParts,
+) {
+  return { channel: withStatus(channel, statusesOf(gateway)), findings };
 }
 
 function changedToWire({ channel, findings }: ChangedListing) {

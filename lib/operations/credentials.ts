@@ -9,7 +9,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import { type Credential, includesScope, type Scope } from "../contract/credentials.ts";
 import type { OperationRequest, OperationResult } from "./operations.ts";
-import type { TOKENS } from "./tokens.ts";
+import type { CREDENTIAL_OPERATIONS } from "./credential_operations.ts";
 import type { TokenOwner } from "../state/token_store.ts";
 import type { OperatorDeps } from "./operator.ts";
 
@@ -55,9 +55,9 @@ export class Credentials {
 
   /** What is asked about a credential itself. */
   answerOfTokens(
-    request: OperationRequest<keyof typeof TOKENS>,
+    request: OperationRequest<keyof typeof CREDENTIAL_OPERATIONS>,
     credential: Credential,
-  ): OperationResult<keyof typeof TOKENS> {
+  ): OperationResult<keyof typeof CREDENTIAL_OPERATIONS> {
     if (request.op === "tokens.check") {
       if (credential.kind !== "token") {
         throw new ServiceError("invalid_token", "Only a token can be checked");

@@ -1,24 +1,28 @@
 /**
- * What operators and approvers ask for: approvals, tokens, secrets, settings, audit, channels, dry
- * runs. Each is checked and done here, whichever interface it came through.
+ * What operators and approvers ask for: approvals, tokens, grants, secrets, settings, audit, channels,
+ * outbox, models, MCP servers, dry runs. Each is defined once, for every interface.
  *
  * Stands alone: HTTP, local socket, chat and command line only pass requests on.
  *
  * Invariants:
- * - Each request takes a scope, and the caller's own credential is checked here.
+ * - Each request takes a scope, and the caller's own credential is checked here. What issues tokens or
+ *   grants takes none: it is in no table that a port or a socket asks, and only commands do it, on files
+ *   that their user may write.
  * - A change of a channel is one plan (`channels/plan_section.ts`): edited, examined as at a start,
  *   then written. The package's own check runs outside of the lock; if the section changed
  *   meanwhile, it is asked again.
  * - A channel's process is started with the permissions of that channel alone
  *   (`channels/start_worker.ts`).
  *
- * Runs in: launcher, one-shot commands. `commission.ts` runs in the gateway.
+ * Runs in: launcher, one-shot commands. The gateway runs those that are `gatewayOperation()`, and
+ * `commission.ts`.
  *
  * Entries:
  * - `approvals.ts`: operations on approvals and blocked capabilities
  * - `audit.ts`: operations on the audit log
  * - `audit_pages.ts`: pages of the audit log, and its verdict
  * - `automations.ts`: operations on automations, which the gateway answers
+ * - `channel_status.ts`: how channels are now
  * - `channels/channel_listing.ts`: channels as settings pages show them
  * - `channels/channel_permission_table.ts`: permissions of channels, for people
  * - `channels/channel_schemas.ts`: channels on the wire
@@ -33,14 +37,23 @@
  * - `channels/section_findings.ts`: what is wrong with an instance
  * - `channels.ts`: operations on channels
  * - `commission.ts`: does the dry run of an automation as a turn
+ * - `field_of_texts.ts`: fields from texts
+ * - `fields.ts`: fields that many operations have, and values as those
+ * - `grants.ts`: operations on grants, for the home's owner
+ * - `mcp.ts`: operations on MCP servers
+ * - `missed.ts`: operations on missed messages
+ * - `models.ts`: operations on models
  * - `operation.ts`: what an operation is
  * - `operations.ts`: the table of operations
  * - `operator.ts`: checks who asks, and runs an operation
+ * - `outbox.ts`: operations on the outbox
  * - `permissions.ts`: operations on permissions
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets
+ * - `service_status.ts`: how the service is
  * - `settings.ts`: operations on the configuration
  * - `settings_keeper.ts`: reads and changes the configuration
+ * - `tokens.ts`: operations on tokens, for the home's owner
  *
  * @module
  */

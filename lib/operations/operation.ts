@@ -14,7 +14,13 @@ import type { ActionContext } from "../contract/actions.ts";
 import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
 import type { Commission } from "./commission.ts";
-import type { Parts } from "./parts.ts";
+import type { ChannelParts } from "./channel_status.ts";
+import type { McpParts } from "./mcp.ts";
+import type { ModelParts } from "./models.ts";
+import type { HomeParts, Parts } from "./parts.ts";
+import type { MissedParts } from "./missed.ts";
+import type { OutboxParts } from "./outbox.ts";
+import type { StatusParts } from "./service_status.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
 export interface OperationRoute {
@@ -55,8 +61,10 @@ export interface OperationHead<
   /** What was sent may be a secret, so errors repeat nothing of it. */
   confidential?: boolean;
   route?: OperationRoute;
-  /** The command that does the same, such as `secrets set`. */
+  /** The command that does the same, such as `secrets set`, or `channels missed --clear`. */
   command?: string;
+  /** Fields that the command takes as arguments, in this order. Default: those in the path of the route. */
+  args?: readonly string[];
 }
 
 /** An operation of the authority. */
@@ -69,10 +77,24 @@ export interface Operation<
     parts: Parts,
     asking: Asking,
   ): z.input<Output> | Promise<z.input<Output>>;
+  /** The answer with what only the gateway knows of it. */
+  complete?(answer: z.output<Output>, gateway: GatewayParts): z.output<Output>;
+}
+
+/** An operation that only commands do, for who may read and write the home's files: no port has it. */
+export interface HomeOperation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends Omit<OperationHead<Input, Output>, "scope" | "route"> {
+  run(
+    input: z.output<Input>,
+    parts: HomeParts,
+  ): z.input<Output> | Promise<z.input<Output>>;
 }
 
 /** What operations of the gateway work on. */
-export interface GatewayParts {
+export interface GatewayParts
+  extends OutboxParts, MissedParts, ChannelParts, ModelParts, McpParts, StatusParts {
   automations: Omit<Automations, "start" | "pause" | "stop">;
   commission: Commission;
 }
@@ -103,6 +125,13 @@ export interface GatewayOperation<
 export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
   it: Operation<Input, Output>,
 ): Operation<Input, Output> {
+  return it;
+}
+
+/** Types one on files of the home. */
+export function homeOperation<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: HomeOperation<Input, Output>,
+): HomeOperation<Input, Output> {
   return it;
 }
 

@@ -1,5 +1,6 @@
 /**
- * The table of operations: those that the authority answers, and those of the gateway itself.
+ * The table of operations: those that the authority answers, those of the gateway itself, and those of
+ * commands alone.
  *
  * @module
  */
@@ -11,13 +12,21 @@ import type { Credential } from "../contract/credentials.ts";
 import { APPROVALS, BLOCKS } from "./approvals.ts";
 import { AUDIT } from "./audit.ts";
 import { AUTOMATIONS } from "./automations.ts";
+import type { CREDENTIAL_OPERATIONS } from "./credential_operations.ts";
+import { GRANTS } from "./grants.ts";
 import { COMMISSIONS } from "./commissions.ts";
 import { CHANNELS } from "./channels.ts";
+import { CHANNEL_STATUS } from "./channel_status.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
+import { MCP } from "./mcp.ts";
+import { MISSED } from "./missed.ts";
+import { MODELS } from "./models.ts";
+import { OUTBOX } from "./outbox.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { SECRETS } from "./secrets.ts";
+import { SERVICE } from "./service_status.ts";
 import { SETTINGS } from "./settings.ts";
-import type { TOKENS } from "./tokens.ts";
+import { TOKENS } from "./tokens.ts";
 
 /** All of them by name. */
 export const OPERATIONS = {
@@ -32,17 +41,31 @@ export const OPERATIONS = {
 };
 
 /** Those that the gateway answers. */
-export const GATEWAY_OPERATIONS = { ...AUTOMATIONS };
+export const GATEWAY_OPERATIONS = {
+  ...AUTOMATIONS,
+  ...OUTBOX,
+  ...CHANNEL_STATUS,
+  ...MISSED,
+  ...MODELS,
+  ...MCP,
+  ...SERVICE,
+};
 
-type Table = typeof OPERATIONS & typeof TOKENS;
+/** Those that only commands of the home's owner do. */
+export const HOME_OPERATIONS = { ...TOKENS, ...GRANTS };
+
+type Table = typeof OPERATIONS & typeof CREDENTIAL_OPERATIONS;
 
 /** The name of one that the gateway answers. */
 export type GatewayOperationName = keyof typeof GATEWAY_OPERATIONS;
 
+/** The name of one on files of the home. */
+export type HomeOperationName = keyof typeof HOME_OPERATIONS;
+
 /** The name of one. */
 export type OperationName = keyof Table;
 
-type All = Table & typeof GATEWAY_OPERATIONS;
+type All = Table & typeof GATEWAY_OPERATIONS & typeof HOME_OPERATIONS;
 
 /** What is asked: `op` and the fields of its input. */
 export type OperationRequest<Name extends keyof All = OperationName> = {
@@ -62,6 +85,14 @@ export type Operate = <Name extends OperationName>(
   request: OperationRequest<Name>,
   credential: Credential,
 ) => Promise<OperationResult<Name>>;
+
+/** Asks the authority, and adds what only the gateway knows. */
+export function completing(operate: Operate, parts: GatewayParts): Operate {
+  return async (request, credential) => {
+    const answer = await operate(request, credential);
+    return (findOperation(request.op)?.complete?.(answer, parts) ?? answer) as typeof answer;
+  };
+}
 
 /**
  * Runs an operation of the gateway. Throws `invalid_request` that names the field, and `not_enabled` while

@@ -8,7 +8,9 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { Commissions } from "../approvals/commission/commissions.ts";
 import type { Permission } from "../base/permission.ts";
 import { ServiceError } from "../base/errors.ts";
+import type { GrantStore } from "../state/grant_store.ts";
 import type { LatchStore } from "../state/latch_store.ts";
+import type { TokenStore } from "../state/token_store.ts";
 import type { AuditPages } from "./audit_pages.ts";
 import type { ChannelOperator } from "./channels/operate_channels.ts";
 import type { SecretKeeper } from "./secret_keeper.ts";
@@ -25,6 +27,12 @@ export interface Parts {
   settings?: SettingsKeeper;
   channels?: Pick<ChannelOperator, "list" | "validate" | "set" | "switchTo" | "connect">;
   commissions?: Commissions;
+}
+
+/** What operations of the home's owner work on. */
+export interface HomeParts {
+  tokens: Pick<TokenStore, "issue" | "list" | "revoke">;
+  grants: Pick<GrantStore, "add" | "list" | "remove">;
 }
 
 /** The part. Throws `not_enabled` where it is absent. */

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { Permission } from "../base/permission.ts";
+import { toWire } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
@@ -30,6 +31,6 @@ export const PERMISSIONS = {
 };
 
 /** As {@linkcode permissionSchema} has it. */
-export function permissionToWire({ kind, value, askedBy }: Permission) {
-  return { kind, value, asked_by: askedBy };
+export function permissionToWire(permission: Permission) {
+  return toWire(permissionSchema, permission);
 }

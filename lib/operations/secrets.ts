@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
-import type { SecretInfo } from "../contract/secrets.ts";
+import { seconds, toWire } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
@@ -24,8 +24,8 @@ const secret = z.object({
   name: z.string(),
   hosts: z.array(z.string()).readonly(),
   commands: z.array(z.string()).readonly(),
-  created_at: z.int().describe("Seconds since 1970"),
-  updated_at: z.int(),
+  created_at: seconds,
+  updated_at: seconds,
 });
 
 const uses = {
@@ -48,7 +48,7 @@ export const SECRETS = {
     route: { method: "GET", path: PATH },
     run(_, parts) {
       const { secrets, damaged = null } = enabled(parts.secrets).list();
-      return { secrets: secrets.map(toWire), damaged };
+      return { secrets: secrets.map((each) => toWire(secret, each)), damaged };
     },
   }),
   "secrets.get": operation({
@@ -60,7 +60,7 @@ export const SECRETS = {
     route: { method: "GET", path: `${PATH}/:name`, errors: ["not_found"] },
     run({ name }, parts) {
       const found = enabled(parts.secrets).list().secrets.find((each) => each.name === name);
-      if (found !== undefined) return toWire(found);
+      if (found !== undefined) return toWire(secret, found);
       // The value itself may stand in the name's place.
       throw new ServiceError("not_found", "No secret of this name", { param: "name" });
     },
@@ -84,8 +84,8 @@ export const SECRETS = {
     // A value of 64 KiB may be six times as long in JSON.
     route: { method: "PUT", path: `${PATH}/:name`, maxBodyBytes: 512 * 1024 },
     async run(input, parts, { by }) {
-      const { secret, uses } = await enabled(parts.secrets).set(input, by);
-      return { ...toWire(secret), ...uses };
+      const set = await enabled(parts.secrets).set(input, by);
+      return { ...toWire(secret, set.secret), ...set.uses };
     },
   }),
   "secrets.remove": operation({
@@ -103,13 +103,3 @@ export const SECRETS = {
     }),
   }),
 };
-
-function toWire({ name, hosts, commands, createdAt, updatedAt }: SecretInfo) {
-  return {
-    name,
-    hosts,
-    commands,
-    created_at: Math.floor(createdAt / 1_000),
-    updated_at: Math.floor(updatedAt / 1_000),
-  };
-}

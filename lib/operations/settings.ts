@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
+import { toWire } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 import { permissionSchema, permissionToWire } from "./permissions.ts";
@@ -59,11 +60,9 @@ export const SETTINGS = {
       const { settings, ...view } = await enabled(parts.settings).get();
       return {
         ...view,
-        settings: settings.map(({ isSet, description = null, ...each }) => ({
-          ...each,
-          description,
-          is_set: isSet,
-        })),
+        settings: settings.map(({ description = null, ...each }) =>
+          toWire(setting, { ...each, description })
+        ),
       };
     },
   }),
@@ -114,6 +113,19 @@ export const SETTINGS = {
           },
         },
       };
+    },
+  }),
+  "settings.schema": operation({
+    summary: "Print the JSON Schema of the configuration",
+    scope: "read",
+    command: "config schema",
+    input: z.object({}),
+    output: z.looseObject({ $schema: z.string() }),
+    route: { method: "GET", path: `${PATH}/schema` },
+    async run() {
+      // It takes a while to make, and few ask for it.
+      const { configJsonSchema } = await import("../config/json_schema.ts");
+      return configJsonSchema();
     },
   }),
 };

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import type { Scope } from "../contract/credentials.ts";
-import type { OperationRequest } from "./operations.ts";
+import { type Scope, SCOPES } from "../contract/credentials.ts";
+import { HOME_OPERATIONS, type OperationRequest } from "./operations.ts";
 import { type UpkeepFixture, upkeepFixture } from "../authority/testing/upkeep_fixture.ts";
 
 const VALUE = "hunter2-hunter2";
@@ -42,6 +42,18 @@ Deno.test("upkeep takes a secret in and never gives it out, and records who set 
   for (const { data } of records) assert(/^token:tok_/.test(String(data.by)));
   assertEquals(await home.filesWith(VALUE), []);
   await fails(home.ask({ op: "secrets.remove", name: "API" }), "not_found");
+});
+
+Deno.test("what only the home's owner does is unknown to whoever asks with a token, of every scope too", async () => {
+  await using home = await upkeepFixture();
+  for (const op of Object.keys(HOME_OPERATIONS)) {
+    const request = { op, scopes: ["operate"], id: "gr_a" } as unknown as OperationRequest;
+    const error = await fails(home.ask(request, [...SCOPES]), "invalid_request");
+    assertEquals(error.message, `Unknown operation "${op}"`);
+  }
+  // Those with which the fixture itself asks.
+  assertEquals(home.state.grants.list(), []);
+  assertEquals(home.state.tokens.list().length, Object.keys(HOME_OPERATIONS).length);
 });
 
 Deno.test("upkeep asks for the scope of each operation", async () => {

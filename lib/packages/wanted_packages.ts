@@ -8,7 +8,7 @@
 export const MAIN_JOB: readonly string[] = [
   "npm:@ai-sdk/anthropic@4.0.105",
   "npm:@ai-sdk/openai@4.0.118",
-  "npm:@ai-sdk/openai-compatible@3.0.92",
+  "npm:@ai-sdk/provider-utils@5.0.81",
   "npm:@e965/xlsx@0.20.3",
   "npm:@hono/node-server@2.1.8",
   "npm:@logtape/logtape@2.4.2",

@@ -275,7 +275,8 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       secretFingerprints: known.fingerprints,
       maxOpenFiles: maxFiles,
       checks: health.checks,
-      logToAuthority: options.logTo && (options.logLevel ?? config.log.level),
+      logLevel: options.logLevel ?? config.log.level,
+      logsToAuthority: options.logTo !== undefined,
     }),
     writeLog: (line) => parts.output.write(known.scrubber.text(line)),
     onStarted(started) {

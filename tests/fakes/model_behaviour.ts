@@ -57,6 +57,8 @@ export interface Behaviour {
   badJsonAfter?: number;
   /** Sends an error event of the wire after this many events, and ends. */
   errorAfter?: number;
+  /** Sends nothing more after this many events until the promise resolves, or the client goes away. */
+  hold?: { after: number; until: Promise<unknown> };
   /** Sends no status line until the client goes away, or nothing more after this many events. */
   hang?: "headers" | number;
 }

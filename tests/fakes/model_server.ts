@@ -221,12 +221,13 @@ class Answer {
 
   async #stream(
     events: readonly string[],
-    { delayMs = 0, chunkBytes, resetAfter, hang }: Behaviour,
+    { delayMs = 0, chunkBytes, resetAfter, hold, hang }: Behaviour,
   ): Promise<boolean> {
     const { connection } = this;
     const encoder = new TextEncoder();
     for (const [index, event] of events.entries()) {
       if (index === hang) return await this.#hang();
+      if (index === hold?.after) await Promise.race([hold.until, leaving(connection.left)]);
       if (index === resetAfter) {
         connection.destroy();
         return true;
@@ -244,11 +245,8 @@ class Answer {
   }
 
   async #hang(): Promise<boolean> {
-    const { left } = this.connection;
     this.onHang();
-    if (!left.aborted) {
-      await new Promise((resolve) => left.addEventListener("abort", resolve, { once: true }));
-    }
+    await leaving(this.connection.left);
     return false;
   }
 }
@@ -265,6 +263,11 @@ function withFaults(wire: Wire, events: string[], behaviour: Behaviour): string[
     return [...events.slice(0, badJsonAfter), bad, ...events.slice(badJsonAfter)];
   }
   return endAfter === undefined ? events : events.slice(0, endAfter);
+}
+
+async function leaving(left: AbortSignal): Promise<void> {
+  if (left.aborted) return;
+  await new Promise((resolve) => left.addEventListener("abort", resolve, { once: true }));
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {

@@ -131,6 +131,7 @@ export async function makeHome(config?: unknown, program = PROGRAM): Promise<Tes
       await Deno.writeTextFile(`${dir}/home/config.json`, text);
     },
     async run(args, options = {}) {
+      if (cache !== undefined) await giveGatewayCache(cache, `${dir}/home`);
       const child = spawn(args, options);
       const input = options.stdin === undefined ? undefined : feed(child, options.stdin);
       const { code, stdout, stderr } = await child.output();

@@ -40,6 +40,7 @@ export const PROGRAMS = {
   gzip: { command: "gzip", package: "gzip" },
   head: { command: "head", package: "coreutils" },
   ip: { command: "ip", package: "iproute2" },
+  jq: { command: "jq", package: "jq" },
   ldd: { command: "ldd", package: "libc-bin" },
   ls: { command: "ls", package: "coreutils" },
   mkdir: { command: "mkdir", package: "coreutils" },

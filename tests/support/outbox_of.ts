@@ -5,9 +5,12 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { ChannelStatus } from "../../lib/channel/channel_status.ts";
-import type { OutboxRow } from "../../lib/contract/journal.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { TestHome } from "./home.ts";
+
+/** A message of the outbox, and how an instance is, as commands print them. */
+export type OutboxRow = OperationResult<"outbox.get">;
+export type ChannelStatus = OperationResult<"channels.status">["channels"][number];
 
 /** Messages in these states, all of them. */
 export async function outboxOf(
@@ -17,7 +20,7 @@ export async function outboxOf(
   const rows: OutboxRow[] = [];
   for (;;) {
     const args = states.flatMap((state) => ["--state", state]);
-    if (rows.length > 0) args.push("--after", String(rows.at(-1)!.rowid));
+    if (rows.length > 0) args.push("--after", String(rows.at(-1)!.id));
     const page = linesOf<OutboxRow>(
       await home.run(["outbox", "list", "--json", "--limit", "1000", ...args]),
     );
@@ -29,7 +32,7 @@ export async function outboxOf(
 /** How each instance is, by its runtime name. */
 export async function channelStatuses(home: TestHome): Promise<Map<string, ChannelStatus>> {
   const all = linesOf<ChannelStatus>(await home.run(["channels", "status", "--json"]));
-  return new Map(all.map((each) => [each.runtimeName, each]));
+  return new Map(all.map((each) => [each.runtime_name, each]));
 }
 
 /** Turns by session. */

@@ -7,7 +7,8 @@
 
 import { resolvePaths } from "../../lib/config/paths.ts";
 import { connectLocal, endpointAt } from "../../lib/local/endpoint.ts";
-import type { ServiceStatus } from "../../lib/local/protocol.ts";
+import { operateWith } from "../../cli/operator/operate_with.ts";
+import type { ServiceStatus } from "../../lib/operations/service_status.ts";
 import type { TestHome } from "./home.ts";
 
 /** Whether this machine tells of processes. */
@@ -22,7 +23,7 @@ export async function statusOf(home: TestHome): Promise<ServiceStatus> {
   const client = await connectLocal(endpointAt(socket));
   if (client === undefined) throw new Error("Nobody answers on the local socket");
   try {
-    return await client.call("status", {});
+    return await operateWith(client)({ op: "service.status" });
   } finally {
     client.close();
     await client.ended;
@@ -32,8 +33,8 @@ export async function statusOf(home: TestHome): Promise<ServiceStatus> {
 /** Resolves when no turn runs or waits any more. */
 export async function untilIdle(home: TestHome): Promise<void> {
   await until(async () => {
-    const { runningTurns, queuedTurns } = await statusOf(home);
-    return runningTurns + queuedTurns === 0;
+    const { running, queued } = (await statusOf(home)).turns;
+    return running + queued === 0;
   });
 }
 

@@ -6,6 +6,7 @@
 
 import { programArgs, type TestHome } from "./home.ts";
 import { programPath } from "./needs.ts";
+import { until as untilTrue } from "./process_facts.ts";
 
 /** How a terminal is opened. */
 export interface TerminalOptions {
@@ -13,6 +14,8 @@ export interface TerminalOptions {
   rows?: number;
   /** Beside those of the home. */
   env?: Record<string, string>;
+  /** Folder in which it is started; that of the home by default. */
+  cwd?: string;
   /** What the shell puts behind the program, such as ` | cat` or `>&-`. */
   redirect?: string;
 }
@@ -21,6 +24,8 @@ export interface TerminalOptions {
 export interface Terminal extends AsyncDisposable {
   /** Types a text as it is. */
   type(text: string): Promise<void>;
+  /** Pastes a text, as a terminal marks it for a program that wants to know. */
+  paste(text: string): Promise<void>;
   /** Presses keys by their names in tmux, such as `Enter` and `C-c`. */
   press(...keys: string[]): Promise<void>;
   /** Types a line, and Enter. */
@@ -43,7 +48,7 @@ const PATIENCE_MS = 40_000;
 export async function openTerminal(
   home: TestHome,
   args: string[],
-  { columns = 80, rows = 30, env = {}, redirect = "" }: TerminalOptions = {},
+  { columns = 80, rows = 30, env = {}, cwd = home.dir, redirect = "" }: TerminalOptions = {},
 ): Promise<Terminal> {
   const tmux = programPath("tmux");
   const socket = `${home.dir}/tmux-${crypto.randomUUID().slice(0, 8)}`;
@@ -66,7 +71,7 @@ export async function openTerminal(
   const words = [Deno.execPath(), ...programArgs(), ...args].map(quote).join(" ");
   const set = Object.entries(variables).map(([name, value]) => `${name}=${quote(value)}`).join(" ");
   // The pane stays when the program has ended, so that its last words can be read.
-  const script = `cd ${quote(home.dir)}; env -u NO_COLOR ${set} ${words} ${redirect}; ` +
+  const script = `cd ${quote(cwd)}; env -u NO_COLOR ${set} ${words} ${redirect}; ` +
     `echo "[exit $?]"; exec cat`;
   await run(
     ...["new-session", "-d", "-s", "m", "-x", String(columns), "-y", String(rows), script],
@@ -82,6 +87,10 @@ export async function openTerminal(
   }
   const terminal: Terminal = {
     type: async (text) => void await run("send-keys", "-t", "m", "-l", text),
+    async paste(text) {
+      await run("set-buffer", "-b", "pasted", text);
+      await run("paste-buffer", "-p", "-r", "-b", "pasted", "-t", "m");
+    },
     press: async (...keys) => void await run("send-keys", "-t", "m", ...keys),
     async say(text) {
       await terminal.type(text);
@@ -104,10 +113,27 @@ export async function openTerminal(
       return Number(/^\[exit (\d+)\]$/m.exec(screen)![1]);
     },
     async [Symbol.asyncDispose]() {
+      const pane = await run("display-message", "-p", "-t", "m", "#{pane_pid}").catch(() => "");
       await run("kill-server").catch(() => {});
+      // What ran there leaves in order, and writes into the home until then.
+      if (pane !== "") await untilTrue(() => !isInSession(Number(pane)));
     },
   };
   return terminal;
+}
+
+/** Whether a process of that session runs. */
+function isInSession(session: number): boolean {
+  return [...Deno.readDirSync("/proc")].some(({ name }) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
+      const [state, , , sid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return state !== "Z" && Number(sid) === session;
+    } catch {
+      return false;
+    }
+  });
 }
 
 function quote(word: string): string {

@@ -19,6 +19,15 @@ export interface ScriptedModel extends Model {
   asked(count: number): Promise<ModelRequest>;
 }
 
+/** A model that answers each request so. */
+export function answering(answer: Answer): Model {
+  return {
+    name: "fake/model",
+    contextTokens: 100_000,
+    stream: (request) => oneByOne(answer(request)),
+  };
+}
+
 /** Answers in this order, and "ok" when there are no more. */
 export function scriptedModel(
   answers: readonly Answer[] = [],
@@ -39,9 +48,13 @@ export function scriptedModel(
     stream(request) {
       requests.push(request);
       waiter(requests.length).resolve(request);
-      return (answers[requests.length - 1] ?? says("ok"))(request);
+      return oneByOne((answers[requests.length - 1] ?? says("ok"))(request));
     },
   };
+}
+
+async function* oneByOne(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent[]> {
+  for await (const event of events) yield [event];
 }
 
 /** The end of an answer. */

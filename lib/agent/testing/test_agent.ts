@@ -32,6 +32,7 @@ export interface TestAgentOptions {
   /** Section `agent` of the configuration. */
   agent?: Record<string, unknown>;
   instructions?: () => Promise<string>;
+  moreTools?: AgentTurnsDeps["moreTools"];
   operate?: Operate;
   journal?: Journal;
   /** Default: one that knows no secret. */
@@ -116,6 +117,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     tools: options.tools ?? TEST_TOOLS,
     config: () => config,
     instructions: options.instructions ?? (() => Promise.resolve("")),
+    moreTools: options.moreTools,
     operate: options.operate ??
       (() => Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"))),
     scrubber: options.scrubber ?? { text: (text) => text, value: (value) => value },

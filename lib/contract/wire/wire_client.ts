@@ -70,7 +70,7 @@ const ANSWER_MS = 15_000;
 const IDLE_MS = 30_000;
 /** First and longest wait before a new attempt. */
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 10_000;
 /** Messages that wait to be accepted at once. */
 const MAX_PENDING = 256;
 
@@ -127,11 +127,15 @@ export class WireClient {
     return attached.chat_id;
   }
 
-  /** Sends a message, once, however often the connection is lost meanwhile. */
+  /**
+   * Sends a message, once, however often the connection is lost meanwhile. Until it is accepted `signal` takes
+   * it back; the server may have it already, so whoever aborts also cancels.
+   */
   send(
     chatId: string,
     content: string,
     media?: { data_url: string; name?: string }[],
+    signal?: AbortSignal,
   ): Promise<SendOutcome> {
     if (this.#closed) return Promise.reject(this.#closedBy);
     if (this.#sending.size >= MAX_PENDING) {
@@ -147,6 +151,9 @@ export class WireClient {
     });
     const pending = { ...Promise.withResolvers<SendOutcome>(), envelope };
     this.#sending.set(id, pending);
+    signal?.addEventListener("abort", () => {
+      if (this.#sending.delete(id)) pending.reject(signal.reason);
+    }, { once: true });
     this.#put(envelope);
     return pending.promise;
   }

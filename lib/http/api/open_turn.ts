@@ -140,13 +140,16 @@ function isHelperCall({ headers }: Request): boolean {
   return (headers.get("x-openwebui-task") ?? "") !== "";
 }
 
+/** Made once: an abort's own reason takes a stack. */
+const LEFT = new DOMException("The reader has left", "AbortError");
+
 /** A seat that its client leaves by going away. */
 export function seat(client: AbortSignal, onLeave: () => void): Pick<Opened, "signal" | "leave"> {
   const reading = new AbortController();
   const leave = () => {
     if (reading.signal.aborted) return;
     client.removeEventListener("abort", leave);
-    reading.abort();
+    reading.abort(LEFT);
     onLeave();
   };
   if (client.aborted) leave();

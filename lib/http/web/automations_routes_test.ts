@@ -3,6 +3,7 @@ import { scriptedModel } from "../../agent/testing/scripted_model.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { AutomationWorld, eventually } from "../../process/service/testing/automation_world.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
 import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal } from "./testing/test_web_app.ts";
 
@@ -15,11 +16,7 @@ function open(
 ) {
   const world = new AutomationWorld({ model: scriptedModel(), ...options });
   const { ask } = createTestWebApp(
-    gatewayRoutes(AUTOMATIONS, {
-      automations: world.automations,
-      commission: undefined as never,
-      scrubber,
-    }),
+    gatewayRoutes(AUTOMATIONS, { ...someParts({ automations: world.automations }), scrubber }),
   );
   const json = async (path: string, asked: Parameters<typeof ask>[1]) => {
     const response = await ask(`${PATH}${path}`, asked);

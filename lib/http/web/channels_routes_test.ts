@@ -4,12 +4,14 @@ import {
   settingsFixture,
   type SettingsFixtureOptions,
 } from "../../operations/channels/testing/settings_fixture.ts";
-import type { OperationRequest } from "../../operations/operations.ts";
+import { completing, type Operate, type OperationRequest } from "../../operations/operations.ts";
 import type { Scope } from "../../contract/credentials.ts";
 import { type UpkeepFixture, upkeepFixture } from "../../authority/testing/upkeep_fixture.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import { changedChannelSchema, channelSchema } from "../../operations/channels/channel_schemas.ts";
-import { createChannelsRoutes } from "./channels_routes.ts";
+import { CHANNELS } from "../../operations/channels.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
+import { operationRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal, type TestWebApp } from "./testing/test_web_app.ts";
 
 const TOKEN = "s3cret-token-of-chat";
@@ -33,11 +35,10 @@ async function openPort(
 ): Promise<Port> {
   const channels = await settingsFixture(options);
   const home: UpkeepFixture = await upkeepFixture({ channels: channels.operator });
-  const web = createTestWebApp(createChannelsRoutes({
-    operate: (request, credential) =>
-      home.ask(request, [credential.kind === "token" ? credential.token as Scope : "operate"]),
-    statuses,
-  }));
+  const ask: Operate = (request, credential) =>
+    home.ask(request, [credential.kind === "token" ? credential.token as Scope : "operate"]);
+  const parts = someParts({ channels: { status: statuses, answerMissed: () => Promise.reject() } });
+  const web = createTestWebApp(operationRoutes(CHANNELS, { operate: completing(ask, parts) }));
   return {
     channels,
     web,

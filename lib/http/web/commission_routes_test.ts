@@ -11,6 +11,7 @@ import { createCommission } from "../../operations/commission.ts";
 import { describeTool, TOOLS } from "../../tools/mod.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { runGatewayOperation } from "../../operations/operations.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
 import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp } from "./testing/test_web_app.ts";
 
@@ -46,8 +47,7 @@ async function setUp(model = scriptedModel()) {
   )) as [string, string];
   const web = createTestWebApp(
     gatewayRoutes(AUTOMATIONS, {
-      automations: { off: () => state.off } as never,
-      commission,
+      ...someParts({ automations: { off: () => state.off } as never, commission }),
       scrubber: createScrubber(),
     }),
     { tokens: { [operator]: { scopes: ["operate"] }, [reader]: { scopes: ["read", "chat"] } } },
@@ -209,7 +209,7 @@ Deno.test("G14 operations of the local socket take an operator's token", async (
   const run = (token: string, request: { op: string; [field: string]: string }) =>
     runGatewayOperation(
       { ...request, id: "aut_a" } as { op: string },
-      { automations: { off: () => undefined } as never, commission },
+      someParts({ automations: { off: () => undefined } as never, commission }),
       { credential: { kind: "token", token }, signal },
     );
   const codeOf = (answer: Promise<unknown>) =>

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { ServiceError } from "../../base/errors.ts";
 import { checkSilently } from "../../listen/check_silently.ts";
 import { check } from "../../listen/request_error.ts";
+import { fieldOfTexts } from "../../operations/field_of_texts.ts";
 import type { GatewayParts, OperationHead } from "../../operations/operation.ts";
 import {
   findGatewayOperation,
@@ -30,20 +31,16 @@ export interface OperationRoutesDeps {
   operate: Operate;
 }
 
-/**
- * The routes of the authority's operations that have one, in their order. `finish` adds what only the
- * gateway knows to what the authority has answered.
- */
+/** The routes of the authority's operations that have one, in their order. */
 export function operationRoutes(
   table: Readonly<Partial<Record<OperationName, unknown>>>,
   { operate }: OperationRoutesDeps,
-  finish: (answer: unknown) => unknown = (answer) => answer,
 ): GuardedRoute[] {
   return Object.keys(table).flatMap((name) =>
     routeOf(
       findOperation(name)!,
-      async (given, { caller: { credential } }) =>
-        finish(await operate({ ...given, op: name } as OperationRequest, credential)),
+      (given, { caller: { credential } }) =>
+        operate({ ...given, op: name } as OperationRequest, credential),
     )
   );
 }
@@ -98,7 +95,8 @@ function routeOf(
       if (param !== undefined) {
         throw new ServiceError("invalid_request", `${param} isn't taken here`, { param });
       }
-      return Response.json(await run({ ...given, ...check(inPath, call.params) }, call));
+      const named = check(inPath, textsToFields(inPath, call.params));
+      return Response.json(await run({ ...given, ...named }, call));
     },
   }];
 }
@@ -111,6 +109,15 @@ function inputParts({ input: own, route }: OperationHead) {
   const inPath = input.pick(mask);
   const rest = input.omit(mask).describe(input.description ?? "");
   return { inPath, rest, isEmpty: Object.keys(rest.shape).length === 0 && !isOpen(rest) };
+}
+
+function textsToFields(
+  { shape }: z.ZodObject<Record<string, z.ZodType>>,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, fieldOfTexts(shape[name]!, [text])]),
+  );
 }
 
 /** It takes fields of any name. */

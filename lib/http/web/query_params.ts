@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../base/errors.ts";
 import { check } from "../../listen/request_error.ts";
+import { fieldOfTexts, innermost } from "../../operations/field_of_texts.ts";
 
 /**
  * The parameters that a schema names; others are ignored. Throws `invalid_request` that names the
@@ -28,31 +29,25 @@ export function readQuery<Schema extends z.ZodObject>(
 }
 
 /**
- * The parameters of a query as fields of a schema, not checked yet: decimal digits are a number where one
- * is expected. `all`: those too that the schema doesn't name. Throws `invalid_request` for one that is
- * there twice.
+ * The parameters of a query as fields of a schema, not checked yet. `all`: those too that the schema
+ * doesn't name. Throws `invalid_request` for one that is there twice and is no list.
  */
 export function queryTexts(
-  { shape }: z.ZodObject,
+  { shape }: z.ZodObject<Record<string, z.ZodType>>,
   query: URLSearchParams,
   all = false,
 ): Record<string, unknown> {
-  const given = new Map<string, unknown>();
-  for (const [name, text] of query) {
-    const isKnown = Object.hasOwn(shape, name);
-    if (!isKnown && !all) continue;
-    if (given.has(name)) {
-      const param = isKnown ? name : "query";
+  const names = [...new Set(query.keys())];
+  return Object.fromEntries(names.flatMap((name) => {
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (schema === undefined && !all) return [];
+    const texts = query.getAll(name);
+    if (texts.length > 1 && (schema === undefined || innermost(schema).def.type !== "array")) {
+      const param = schema === undefined ? "query" : name;
       throw new ServiceError("invalid_request", `${param} must be given once`, { param });
     }
-    const isNumber = isKnown && unwrapped(shape[name]!) instanceof z.ZodNumber;
-    given.set(name, isNumber && /^\d{1,16}$/.test(text) ? Number(text) : text);
-  }
-  return Object.fromEntries(given);
-}
-
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
+    return [[name, schema === undefined ? texts[0] : fieldOfTexts(schema, texts)]];
+  }));
 }
 
 /** A whole number of a query, in decimal digits alone. */

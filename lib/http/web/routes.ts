@@ -8,12 +8,16 @@ import { ServiceError } from "../../base/errors.ts";
 import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
+import { CHANNELS } from "../../operations/channels.ts";
+import { MCP } from "../../operations/mcp.ts";
+import { MISSED } from "../../operations/missed.ts";
+import { MODELS } from "../../operations/models.ts";
+import { OUTBOX } from "../../operations/outbox.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
+import { SERVICE } from "../../operations/service_status.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
-import { type ChannelsRoutesDeps, createChannelsRoutes } from "./channels_routes.ts";
-import { createMissedRoutes, type MissedRoutesDeps } from "./missed_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
 import {
   gatewayRoutes,
@@ -21,12 +25,10 @@ import {
   operationRoutes,
   type OperationRoutesDeps,
 } from "./operation_routes.ts";
-import { createModelsRoutes, type ModelsRoutesDeps } from "./models_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
 import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
-import { createSettingsRoutes } from "./settings_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
-import { createStatusRoutes, type StatusRoutesDeps } from "./status_routes.ts";
+import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
 import type { WebRoute } from "./web_route.ts";
 
@@ -37,10 +39,7 @@ export type WebRoutesDeps =
   & SessionsRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
-  & ModelsRoutesDeps
-  & StatusRoutesDeps
-  & ChannelsRoutesDeps
-  & MissedRoutesDeps
+  & HealthRoutesDeps
   & OperationRoutesDeps
   & {
     /** Text of the page at the root (`readStartPage`). */
@@ -58,15 +57,17 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),
     ...gatewayRoutes(AUTOMATIONS, deps),
-    ...createModelsRoutes(deps),
+    ...gatewayRoutes(MODELS, deps),
     ...operationRoutes(SETTINGS, deps),
-    ...createSettingsRoutes(),
-    ...createChannelsRoutes(deps),
-    ...createMissedRoutes(deps),
+    ...operationRoutes(CHANNELS, deps),
+    ...gatewayRoutes(MISSED, deps),
+    ...gatewayRoutes(OUTBOX, deps),
+    ...gatewayRoutes(MCP, deps),
     ...operationRoutes(SECRETS, deps),
     ...operationRoutes(PERMISSIONS, deps),
     ...operationRoutes(AUDIT, deps),
-    ...createStatusRoutes(deps),
+    ...createHealthRoutes(deps),
+    ...gatewayRoutes(SERVICE, deps),
   ];
   checkIssuePath(deps.config.tokenIssuePath, routes);
   return [...routes, ...createOpenApiRoutes({ version: deps.version, routes })];

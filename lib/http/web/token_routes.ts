@@ -17,6 +17,7 @@ import {
   requireIssueSecret,
   requireLocal,
 } from "./admission/issue_access.ts";
+import { readQuery } from "./query_params.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where a token for routes is exchanged. */
@@ -32,11 +33,18 @@ export interface TokenRoutesDeps {
   now: () => number;
 }
 
-const KINDS = ["socket", "api"] as const;
+const scopesForm = `some of ${SCOPES.join(", ")}, with commas between`;
+const kindForm = "socket or api";
 
 const issueQuery = z.object({
-  scopes: z.string().optional().describe(`Some of ${SCOPES.join(", ")}, with commas; all without.`),
-  kind: z.enum(KINDS).optional().describe("What the token is for; socket without."),
+  scopes: z.string().transform((text, context) => {
+    const names = text.split(",").map((name) => name.trim());
+    // An empty list was hardly meant as everything, so it is none.
+    if (names.some((name) => !SCOPES.includes(name as Scope))) context.addIssue(scopesForm);
+    return SCOPES.filter((scope) => names.includes(scope));
+  }).optional().describe(`Some of ${SCOPES.join(", ")}, with commas; all without.`),
+  kind: z.enum(["socket", "api"], kindForm).optional()
+    .describe("What the token is for; socket without."),
 });
 
 const issueAnswer = z.object({
@@ -60,8 +68,7 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
     },
     async handle({ request, arrival, query }) {
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
-      const scopes = readScopes(query);
-      const kind = readKind(query);
+      const { scopes = ["operate" as const], kind = "socket" } = readQuery(issueQuery, query);
       const expires = { expires_in: config.tokenTtlS };
       if (kind === "socket") {
         return Response.json({ token: socketTokens.issue(scopes), ...expires });
@@ -97,37 +104,4 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
   };
 
   return config.tokenIssuePath === "" ? [exchange] : [issue, exchange];
-}
-
-/** An empty list was hardly meant as everything, so it is none. */
-function readScopes(query: URLSearchParams): Scope[] {
-  const [text, ...others] = query.getAll("scopes");
-  if (text === undefined) return ["operate"];
-  const names = text.split(",").map((name) => name.trim());
-  const isScope = (name: string): name is Scope => SCOPES.some((scope) => scope === name);
-  if (others.length === 0 && names.every(isScope)) {
-    return SCOPES.filter((scope) => names.includes(scope));
-  }
-  throw new ServiceError(
-    "invalid_request",
-    `scopes is ${shown(query.getAll("scopes"))}; expected some of ${
-      SCOPES.join(", ")
-    }, with commas ` +
-      "between",
-    { param: "scopes" },
-  );
-}
-
-function readKind(query: URLSearchParams): typeof KINDS[number] {
-  const given = query.getAll("kind");
-  if (given.length === 0) return "socket";
-  const kind = KINDS.find((each) => given.length === 1 && each === given[0]);
-  if (kind !== undefined) return kind;
-  throw new ServiceError("invalid_request", `kind is ${shown(given)}; expected socket or api`, {
-    param: "kind",
-  });
-}
-
-function shown(values: readonly string[]): string {
-  return values.map((value) => JSON.stringify(value.slice(0, 60))).slice(0, 3).join(" and ");
 }

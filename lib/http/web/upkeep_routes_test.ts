@@ -8,7 +8,6 @@ import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { operationRoutes } from "./operation_routes.ts";
-import { createSettingsRoutes } from "./settings_routes.ts";
 import { createTestWebApp, refusal, type TestWebApp } from "./testing/test_web_app.ts";
 
 const VALUE = "hunter2-hunter2";
@@ -22,7 +21,6 @@ function routesOf(home: UpkeepFixture): TestWebApp {
     ...operationRoutes(AUDIT, { operate }),
     ...operationRoutes(PERMISSIONS, { operate }),
     ...operationRoutes(SETTINGS, { operate }),
-    ...createSettingsRoutes(),
   ]);
 }
 

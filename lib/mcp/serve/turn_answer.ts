@@ -15,7 +15,7 @@ const FAILURES: Readonly<Record<Exclude<TurnStatus, "done">, [ErrorCode, string]
   failed: ["turn_failed", "The turn failed"],
   cancelled: ["turn_cancelled", "The turn was cancelled"],
   timed_out: ["turn_timeout", "The turn took too long"],
-  interrupted: ["turn_interrupted", "The service stopped under the turn"],
+  interrupted: ["turn_interrupted", "The service stopped during the turn"],
 };
 
 /** Takes the events of one turn, in order. */

@@ -49,13 +49,15 @@ export function requestOf(overrides: Partial<ModelRequest> = {}): ModelRequest {
 export async function ask(model: Model, overrides: Partial<ModelRequest> = {}): Promise<Heard> {
   const heard: Heard = { events: [], text: "", reasoning: "", calls: [], notices: [] };
   try {
-    for await (const event of model.stream(requestOf(overrides))) {
-      heard.events.push(event);
-      if (event.type === "text") heard.text += event.text;
-      else if (event.type === "reasoning") heard.reasoning += event.text;
-      else if (event.type === "call") heard.calls.push(event.call);
-      else if (event.type === "notice") heard.notices.push(event.text);
-      else heard.finish = event;
+    for await (const events of model.stream(requestOf(overrides))) {
+      for (const event of events) {
+        heard.events.push(event);
+        if (event.type === "text") heard.text += event.text;
+        else if (event.type === "reasoning") heard.reasoning += event.text;
+        else if (event.type === "call") heard.calls.push(event.call);
+        else if (event.type === "notice") heard.notices.push(event.text);
+        else heard.finish = event;
+      }
     }
   } catch (error) {
     heard.error = error;

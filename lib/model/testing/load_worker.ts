@@ -5,8 +5,9 @@
  * @module
  */
 
-import { loadLanguageModel } from "../load_language_model.ts";
+import { loadWire } from "../load_wire.ts";
 import { type ProviderType, readProvider } from "../provider_spec.ts";
+import { requestOf } from "./ask.ts";
 
 const scope = self as unknown as { postMessage(message: unknown): void };
 const TYPES: ProviderType[] = ["openai-compatible", "openai", "anthropic"];
@@ -21,11 +22,16 @@ async function load(type: ProviderType): Promise<string> {
   });
   let asked = "not asked";
   try {
-    const { model } = await loadLanguageModel(spec, "m", () => {
-      asked = "asked";
-      return Promise.reject(new Error("no network"));
+    const ask = await loadWire({
+      origin: { spec, model: "p/m", now: () => 0 },
+      id: "m",
+      settings: {},
+      fetch: () => {
+        asked = "asked";
+        return Promise.reject(new Error("no network"));
+      },
     });
-    await model.doStream({ prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }] });
+    for await (const _ of ask(requestOf()));
   } catch (error) {
     if (asked !== "asked") return (error as Error).message.split(", run again")[0]!;
   }

@@ -5,9 +5,10 @@
  */
 
 import { z } from "zod";
-import type { ChannelInstanceListing, ChannelListing } from "./channel_listing.ts";
+import type { ChannelListing } from "./channel_listing.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { SetupFinding } from "../../channel/descriptor.ts";
+import { seconds, toWire } from "../fields.ts";
 
 const count = z.int().min(0);
 
@@ -30,7 +31,7 @@ const statusAnswer = z.object({
   ),
   detail: z.string().optional().describe("What it says of itself."),
   problem: z.string().optional().describe("What went wrong last, and what to do."),
-  since: z.int().describe("Seconds since 1970 at which it came into this state."),
+  since: seconds.describe("Seconds since 1970 at which it came into this state."),
   restarts: count.describe("How often it was started again since it was enabled."),
   deliveries: z.object({
     waiting: count,
@@ -41,6 +42,14 @@ const statusAnswer = z.object({
   }),
   missed: count.describe("Messages that came too late to be answered, and are listed."),
 });
+
+/** How an instance is that the gateway runs. */
+export const instanceStatusSchema = z.object({
+  channel: z.string(),
+  runtime_name: z.string(),
+  instance_id: z.string().optional(),
+  display_name: z.string(),
+}).extend(statusAnswer.shape);
 
 const instanceAnswer = z.object({
   id: z.string(),
@@ -110,51 +119,16 @@ export const connectSchema = z.object({
 export type WireChannel = z.infer<typeof channelSchema>;
 
 /** A listing; how its instances are at the moment is not in it yet. */
-export function channelToWire(listing: ChannelListing): WireChannel {
-  return {
-    name: listing.name,
-    display_name: listing.displayName,
-    enabled: listing.enabled,
-    configured: listing.configured,
-    missing: [...listing.missing],
-    ...listing.problem !== undefined && { problem: listing.problem },
-    fields: structuredClone(listing.fields) as Record<string, z.infer<typeof fieldAnswer>>,
-    steps: [...listing.steps],
-    locale: listing.locale,
-    locales: [...listing.locales],
-    ...listing.localeProblem !== undefined && { locale_problem: listing.localeProblem },
-    capabilities: [...listing.capabilities],
-    connects: listing.connects,
-    multi_instance: listing.multiInstance,
-    config_values: listing.configValues,
-    configured_fields: [...listing.configuredFields],
-    instances: listing.instances.map(instanceToWire),
-  };
+export function channelToWire({ instances, ...listing }: ChannelListing): WireChannel {
+  return toWire(channelSchema, {
+    ...listing,
+    instances: instances.map((each) => toWire(instanceAnswer, each)),
+  });
 }
 
 /** A finding, without what is absent. */
-export function findingToWire({ level, field, message }: SetupFinding) {
-  return { level, ...field !== undefined && { field }, message };
-}
-
-function instanceToWire(
-  { id, runtimeName, enabled, configured, missing, problem, ...more }: ChannelInstanceListing,
-): z.infer<typeof instanceAnswer> {
-  const { configValues, configuredFields, localStatePresent, name, displayName, avatarUrl } = more;
-  return {
-    id,
-    runtime_name: runtimeName,
-    enabled,
-    configured,
-    missing: [...missing],
-    ...problem !== undefined && { problem },
-    config_values: configValues,
-    configured_fields: [...configuredFields],
-    ...localStatePresent !== undefined && { local_state_present: localStatePresent },
-    ...name !== undefined && { name },
-    ...displayName !== undefined && { display_name: displayName },
-    ...avatarUrl !== undefined && { avatar_url: avatarUrl },
-  };
+export function findingToWire(finding: SetupFinding) {
+  return toWire(findingSchema, finding);
 }
 
 /** The channel with how its instances are at the moment. */
@@ -170,17 +144,11 @@ export function withStatus(channel: WireChannel, statuses: readonly ChannelStatu
   };
 }
 
-function statusToWire(
-  { state, detail, problem, since, restarts, deliveries, missed = 0 }: ChannelStatus,
-): z.infer<typeof statusAnswer> {
-  const { waiting, retrying, sent, unknown, dead } = deliveries;
-  return {
-    state,
-    ...detail !== undefined && { detail },
-    ...problem !== undefined && { problem },
-    since: Math.floor(since / 1_000),
-    restarts,
-    deliveries: { waiting, retrying, sent, unknown, dead },
-    missed,
-  };
+/** As {@linkcode instanceStatusSchema} has it. */
+export function instanceStatusToWire(status: ChannelStatus): z.infer<typeof instanceStatusSchema> {
+  return toWire(instanceStatusSchema, { ...status, missed: status.missed ?? 0 });
+}
+
+function statusToWire(status: ChannelStatus): z.infer<typeof statusAnswer> {
+  return toWire(statusAnswer, { ...status, missed: status.missed ?? 0 });
 }

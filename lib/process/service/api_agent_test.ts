@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { ServiceError } from "../../base/errors.ts";
 import { fakeDocuments } from "../../http/testing/fake_documents.ts";
 import { FakeTurns } from "../../http/testing/fake_turns.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
 import type { Journal } from "../../contract/journal.ts";
 import { readSession } from "../../mcp/serve/session_tools.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -13,18 +14,13 @@ const hide = (text: string) => text.replaceAll(SECRET, "[secret X]");
 function agentWith(journal: Partial<Journal>) {
   return apiAgent(
     {
-      mcp: () => Promise.resolve([]),
+      ...someParts({}),
       scrub: hide,
       operate: () => Promise.reject(new Error("nobody asks")),
-      automations: undefined as never,
-      commission: undefined as never,
       checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
       documents: fakeDocuments,
       journal: journal as Journal,
-      status: () => {
-        throw new Error("not asked here");
-      },
     },
     { attended: true, timeoutS: 1 },
     { text: hide, value: (value) => JSON.parse(hide(JSON.stringify(value))) },

@@ -4,7 +4,7 @@
  * minute come every 60 ms.
  */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
-import { fails, says, scriptedModel } from "../../agent/testing/scripted_model.ts";
+import { answering, fails, says } from "../../agent/testing/scripted_model.ts";
 import { testAgent } from "../../agent/testing/test_agent.ts";
 import { configSchema } from "../../config/schema.ts";
 import { openJournal } from "../../journal/open.ts";
@@ -35,15 +35,10 @@ async function runUntilKilled(path: string, startMs: number): Promise<void> {
   const { turns } = testAgent({
     journal,
     idPrefix: `${startMs}-`,
-    model: {
-      ...scriptedModel(),
-      stream: (request) => {
-        const text = JSON.stringify(request.messages.at(-1));
-        return (text.includes("fail") ? fails("provider_error") : says(`answer ${++asked}`))(
-          request,
-        );
-      },
-    },
+    model: answering((request) => {
+      const text = JSON.stringify(request.messages.at(-1));
+      return (text.includes("fail") ? fails("provider_error") : says(`answer ${++asked}`))(request);
+    }),
   });
   turns.recovered(resume);
   let next = 0;

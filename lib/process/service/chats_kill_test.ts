@@ -6,7 +6,7 @@ import { assert, assertEquals, assertGreater, assertNotEquals } from "@std/asser
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { setImmediate } from "node:timers/promises";
 import { testAgent } from "../../agent/testing/test_agent.ts";
-import { finish, scriptedModel } from "../../agent/testing/scripted_model.ts";
+import { answering, finish } from "../../agent/testing/scripted_model.ts";
 import type { Answer } from "../../agent/testing/scripted_model.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Chats } from "../../contract/chats.ts";
@@ -35,7 +35,7 @@ const echo: Answer = async function* ({ messages }) {
 };
 
 function service(journal: Journal, idPrefix: string) {
-  const model = { ...scriptedModel(), stream: echo };
+  const model = answering(echo);
   const { turns, media } = testAgent({ journal, model, idPrefix });
   const chats = createChats({
     turns,

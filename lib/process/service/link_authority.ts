@@ -5,25 +5,25 @@
  */
 
 import type { ActionPort } from "../../contract/actions.ts";
-import type { McpServerStatus, OfferedTool } from "../../mcp_servers/mcp_servers.ts";
+import type { McpServerStatus } from "../../mcp_servers/mcp_servers.ts";
+import type { AgentTool } from "../../agent/toolbox.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
+import type { McpRequest } from "../../operations/mcp.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { JwksNetwork } from "../../trusted_proxy/fetch_jwks.ts";
 import type { AuthorityPeer, ChannelRun, Checks } from "../../authority/protocol.ts";
+import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import type { ChannelWorker, OpenChannelWorker } from "../../channel_worker/open_channel_worker.ts";
 
 /** Requests of approvers and operators that are answered at the same time. */
 const MAX_OPERATING = 256;
 /** Looks at MCP servers that wait at the same time. */
 const MAX_MCP_REQUESTS = 64;
-/** A burst of turns reads AGENTS.md once. */
-const INSTRUCTIONS_AGE_MS = 250;
-
-/** What may be asked of MCP servers; `test` connects to one anew. */
-export type McpRequest = { op: "list" } | { op: "test"; server: string };
+/** For so long a burst of turns goes by what its first one was told, milliseconds. */
+const BURST_MS = 250;
 
 /** Everything that the gateway asks of the authority and waits for. */
 export interface AuthorityLink {
@@ -36,8 +36,8 @@ export interface AuthorityLink {
   checkFolder(folder: string): Promise<unknown>;
   /** AGENTS.md of a project or, without one, of the workspace; or an empty text. */
   instructions(folder?: string): Promise<string>;
-  /** What MCP servers offer; the authority bounds how long that takes. */
-  tools(): Promise<readonly OfferedTool[]>;
+  /** What MCP servers offer; the authority bounds how long that takes. The same list for a burst. */
+  tools(): Promise<readonly AgentTool[]>;
   /** How MCP servers are; rejects with the authority's ServiceError. */
   mcp(request: McpRequest): Promise<McpServerStatus[]>;
   /** The way to the signing keys of the trusted proxy; the host and the URL are the authority's own. */
@@ -56,7 +56,6 @@ export function linkAuthority(
   now: () => number,
 ): AuthorityLink {
   let lastChannel = 0;
-  let cached: { at: number; folder?: string; text: Promise<string> } | undefined;
   const operating = limiter(MAX_OPERATING, "answers");
   const asking = limiter(MAX_MCP_REQUESTS, "looks at MCP servers");
   return {
@@ -85,15 +84,14 @@ export function linkAuthority(
       ((request: OperationRequest, credential: Credential) =>
         operating(() => peer.call("operate", { request, credential }))) as Operate,
     checkFolder: (folder) => peer.call("check_folder", folder),
-    instructions(folder) {
-      const isFresh = cached !== undefined && cached.folder === folder &&
-        now() - cached.at <= INSTRUCTIONS_AGE_MS;
-      if (!isFresh) {
-        cached = { at: now(), folder, text: peer.call("instructions", folder ?? null) };
-      }
-      return cached!.text;
-    },
-    tools: () => peer.call("tools", null),
+    instructions: oncePerBurst(
+      (folder?: string) => peer.call("instructions", folder ?? null),
+      now,
+    ),
+    tools: oncePerBurst<void, AgentTool[]>(
+      async () => (await peer.call("tools", null)).map(mcpAgentTool),
+      now,
+    ),
     mcp: (request) =>
       asking(async () =>
         request.op === "list"
@@ -114,6 +112,20 @@ export function linkAuthority(
     localUser: (connection) => peer.call("local_user", connection),
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
     openChannelWorker: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),
+  };
+}
+
+/** Asks once for the calls of a burst that want the same. */
+function oncePerBurst<Key, T>(
+  ask: (key: Key) => Promise<T>,
+  now: () => number,
+): (key: Key) => Promise<T> {
+  let last: { at: number; key: Key; answer: Promise<T> } | undefined;
+  return (key) => {
+    if (last === undefined || last.key !== key || now() - last.at > BURST_MS) {
+      last = { at: now(), key, answer: ask(key) };
+    }
+    return last.answer;
   };
 }
 

@@ -17,7 +17,6 @@ import { describeTool, TOOLS } from "../../tools/mod.ts";
 import { holdJournal } from "./hold_journal.ts";
 import { linkAuthority } from "./link_authority.ts";
 import { createLiveModels } from "./live_models.ts";
-import { mcpAgentTool } from "./mcp_agent_tool.ts";
 import { StorageRoom } from "./storage_room.ts";
 import { takeUp } from "./take_up.ts";
 
@@ -34,7 +33,7 @@ export async function openCore(
 ) {
   const { config } = boot;
   const scrubber = createScrubber(boot.secretFingerprints);
-  const { log, writeLine, flushLog } = openGatewayLog(boot, scrubber, authority);
+  const { log, writeAccessLine, flushLog } = openGatewayLog(boot, scrubber, authority);
   const { journal, media } = await openStore(boot, log);
   const { interrupted, resume } = await journal.recover();
   await media.sweep().catch((error) =>
@@ -53,7 +52,7 @@ export async function openCore(
     media,
     models,
     tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
-    moreTools: async () => (await link.tools()).map(mcpAgentTool),
+    moreTools: link.tools,
     config: () => config,
     scrubber,
     storage,
@@ -66,7 +65,7 @@ export async function openCore(
     scrubber,
     scrub: scrubber.text,
     log,
-    writeLine,
+    writeAccessLine,
     flushLog,
     journal,
     interrupted,
@@ -99,7 +98,7 @@ export async function openCore(
 
 /** Opens the log, which says no secret, and has it told of errors that nothing caught. */
 function openGatewayLog(
-  { config, logToAuthority: level }: ServiceBoot,
+  { config, logLevel: level, logsToAuthority }: ServiceBoot,
   scrubber: Scrubber,
   authority: Pick<AuthorityPeer, "notify">,
 ) {
@@ -110,10 +109,11 @@ function openGatewayLog(
       return Promise.resolve(bytes.length);
     },
   };
-  const output = openLogOutput(config.log.format, level === undefined ? undefined : there);
+  const output = openLogOutput(config.log.format, logsToAuthority ? there : undefined);
   const writeLine = (line: string) => output.write(scrubber.text(line));
+  const writeAccessLine = (line: string) => output.write(scrubber.text(line), { later: true });
   const flushLog = () => output.flush(LOG_FLUSH_MS);
-  const log = createLog({ ...config.log, ...level !== undefined && { level } }, writeLine);
+  const log = createLog({ ...config.log, level }, writeLine);
   // A stray rejection, of a provider's package maybe, must not take every session down with it.
   self.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
@@ -126,7 +126,7 @@ function openGatewayLog(
       void flushLog().finally(() => Deno.exit(1));
     });
   }
-  return { log, writeLine, flushLog };
+  return { log, writeAccessLine, flushLog };
 }
 
 /** Opens the journal, once no other process has it, and the folder of the files that its messages refer to. */

@@ -14,7 +14,7 @@ import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts
 import { ServiceError } from "../../base/errors.ts";
 import { exportSession } from "../../journal/export_session.ts";
 import type { Journal, Session, Turn } from "../../contract/journal.ts";
-import type { AskedPart, SaidMessage, ServiceStatus } from "../../local/protocol.ts";
+import type { AskedPart, SaidMessage } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
 import { forkSession } from "./fork_session.ts";
@@ -31,14 +31,8 @@ export interface OperationDeps extends GatewayParts {
   operate: AuthorityLink["operate"];
   /** Asks the authority whether a turn may work in a project. */
   checkFolder: AuthorityLink["checkFolder"];
-  /** Asks the authority how MCP servers are. */
-  mcp: AuthorityLink["mcp"];
   /** Who opens turns, asked for each; by default whoever sits at this machine. */
   requester?: () => Pick<TurnRequest, "actor" | "attended" | "timeoutMs">;
-  /** Takes secrets out of a text that will be on record. */
-  scrub: (text: string) => string;
-  /** Facts for `status`, without the counts. */
-  status: () => Omit<ServiceStatus, "runningTurns" | "queuedTurns">;
 }
 
 /** Of an operation, as JSON: the authority reads it whole, from whoever can open the socket. */
@@ -77,10 +71,6 @@ const operateParams = z.object({
   request: z.looseObject({ op: z.string().max(100) })
     .refine((request) => JSON.stringify(request).length <= MAX_REQUEST_CHARS, "a smaller request"),
 });
-const mcpParams = z.discriminatedUnion("op", [
-  z.object({ op: z.literal("list") }),
-  z.object({ op: z.literal("test"), server: z.string().max(64) }),
-]);
 const keyParams = z.object({ key: z.string() });
 const historyParams = z.object({
   key: z.string(),
@@ -100,7 +90,7 @@ const atThisMachine = () => ({ actor: "cli:local", attended: true });
 
 /** The handlers; each checks its parameters and names what is wrong with them. */
 export function createOperations(deps: OperationDeps): OperationHandlers {
-  const { turns, operate, mcp, status } = deps;
+  const { operate } = deps;
   return {
     turn: (params, signal) => runTurn(deps, params, signal),
     say: (params, signal) => say(deps, params, signal),
@@ -110,7 +100,7 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
       const { token, request } = checkParams(operateParams, params);
       const credential = { kind: "token", token } as const;
       // A command that asks for nothing of the table doesn't wait for it.
-      const { findGatewayOperation, findOperation, runGatewayOperation } = await import(
+      const { completing, findGatewayOperation, findOperation, runGatewayOperation } = await import(
         "../../operations/operations.ts"
       );
       // The gateway's own word, which whoever opens the socket doesn't have.
@@ -120,15 +110,8 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
         });
       }
       return findGatewayOperation(request.op) === undefined
-        ? await operate(request as OperationRequest, credential)
+        ? await completing(operate, deps)(request as OperationRequest, credential)
         : await runGatewayOperation(request, deps, { credential, signal });
-    },
-    async *mcp(params) {
-      yield* await mcp(checkParams(mcpParams, params));
-    },
-    status() {
-      const { running, queued } = turns.counts();
-      return Promise.resolve({ ...status(), runningTurns: running, queuedTurns: queued });
     },
   };
 }

@@ -3,6 +3,7 @@ import { ServiceError } from "../../base/errors.ts";
 import { fakeDocuments } from "../../http/testing/fake_documents.ts";
 import { ended, FakeTurns, says, type Script } from "../../http/testing/fake_turns.ts";
 import type { StoredEvent } from "../../contract/events.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
 import type { Journal } from "../../contract/journal.ts";
 import { openJournal } from "../../journal/open.ts";
 import type { AskedPart } from "../../local/protocol.ts";
@@ -11,19 +12,14 @@ import { createOperations } from "./operations.ts";
 function setUp(script: Script = () => [...says(["ok"]), ended()]) {
   const turns = new FakeTurns(script);
   const operations = createOperations({
-    mcp: () => Promise.resolve([]),
+    ...someParts({}),
     scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
-    automations: undefined as never,
-    commission: undefined as never,
     checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns,
     documents: fakeDocuments,
     // The operation under test has no business with it.
     journal: {} as Journal,
-    status: () => {
-      throw new Error("not asked here");
-    },
   });
   const run = async (input: unknown, signal = new AbortController().signal) => {
     const params = { sessionKey: "cli:a", input: input as AskedPart[] };
@@ -95,11 +91,9 @@ Deno.test("turn is cancelled while its files are read", async () => {
 Deno.test("rename takes secrets out of a title before it is on record", async () => {
   const titles: string[] = [];
   const operations = createOperations({
-    mcp: () => Promise.resolve([]),
+    ...someParts({}),
     scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
     operate: () => Promise.reject(new Error("nobody asks")),
-    automations: undefined as never,
-    commission: undefined as never,
     checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns: new FakeTurns(() => []),
     documents: fakeDocuments,
@@ -109,9 +103,6 @@ Deno.test("rename takes secrets out of a title before it is on record", async ()
         return Promise.resolve(key === "cli:a" ? { key, title } : undefined);
       },
     } as unknown as Journal,
-    status: () => {
-      throw new Error("not asked here");
-    },
   });
   const rename = (params: unknown) =>
     operations.rename(params as never, new AbortController().signal);
@@ -126,18 +117,13 @@ Deno.test("rename takes secrets out of a title before it is on record", async ()
 Deno.test("follow tells a turn that runs from its start, with its message, and goes on behind what was seen", async () => {
   const journal = openJournal({ path: ":memory:" });
   const operations = createOperations({
-    mcp: () => Promise.resolve([]),
+    ...someParts({}),
     scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
-    automations: undefined as never,
-    commission: undefined as never,
     checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns: new FakeTurns(() => []),
     documents: fakeDocuments,
     journal,
-    status: () => {
-      throw new Error("not asked here");
-    },
   });
   const key = "cli:a";
   const { turn } = await journal.accept({

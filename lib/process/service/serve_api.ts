@@ -44,7 +44,7 @@ export async function serveApi(
   let model = { id: models.current.name, createdAt: Date.now() };
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: core.writeLine,
+    write: core.writeAccessLine,
     now: Date.now,
   });
   const api = createApi({

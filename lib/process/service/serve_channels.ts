@@ -8,6 +8,7 @@
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
 import type { Published } from "../../contract/inbound_message.ts";
+import type { MissedRow } from "../../contract/journal.ts";
 import { createDeliveries } from "../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../delivery/manager/create_channel_manager.ts";
 import { buildChannel } from "../../channel_worker/build_channel.ts";
@@ -27,7 +28,7 @@ export interface ServedChannels {
   /** What is said in an audio as a data URL; rejects with `not_enabled` while that is off. */
   transcribe(dataUrl: string, signal: AbortSignal): Promise<string>;
   /** Takes a message that came too late as if it had just come; rejects with what is wrong. */
-  answerMissed(rowid: number, signal: AbortSignal): Promise<Published>;
+  answerMissed(row: MissedRow, signal: AbortSignal): Promise<Published>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
   /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all workers. */
@@ -73,8 +74,8 @@ export function serveChannels(core: Core): ServedChannels {
         ...status,
         missed: missed.count(status.runtimeName),
       })),
-    answerMissed: (rowid, signal) =>
-      answerMissed(rowid, { missed, specs: core.specs, inbound, signal }),
+    answerMissed: (row, signal) =>
+      answerMissed(row, { missed, specs: core.specs, inbound, signal }),
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
     wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
     async stop(graceMs) {

@@ -25,11 +25,11 @@ import { createWebRoutes } from "../../http/web/routes.ts";
 import { readStartPage } from "../../http/web/start_page.ts";
 import type { Log } from "../../base/log.ts";
 import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
-import type { Automations } from "../../automation/automations.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
-import type { Commission } from "../../operations/commission.ts";
+import type { GatewayParts } from "../../operations/operation.ts";
+import { completing } from "../../operations/operations.ts";
 import type { GatewayChecks } from "./gateway_checks.ts";
 import { listenersOf } from "./listeners_of.ts";
 import type { Core } from "./open_core.ts";
@@ -39,6 +39,8 @@ import type { ServedChannels } from "./serve_channels.ts";
 export interface ServedWebsocket {
   /** Such as `ws://127.0.0.1:8765/`. */
   readonly url: string;
+  /** Sockets that are open, and chats that they follow. */
+  counts(): { connections: number; chats: number };
   /** Says goodbye to everybody and closes the port. */
   stop(): Promise<void>;
 }
@@ -47,10 +49,9 @@ export interface ServedWebsocket {
 export async function serveWebsocket(
   module: ChannelModule,
   core: Core,
-  { automations, commission, channels, checks }: {
-    automations: Automations;
-    commission: Commission;
-    channels: Pick<ServedChannels, "status" | "transcribe">;
+  { operations, channels, checks }: {
+    operations: GatewayParts;
+    channels: Pick<ServedChannels, "transcribe">;
     checks: Pick<GatewayChecks, "fresh">;
   },
 ): Promise<ServedWebsocket> {
@@ -66,39 +67,26 @@ export async function serveWebsocket(
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
     format: config.log.format,
-    write: core.writeLine,
+    write: core.writeAccessLine,
     now: Date.now,
   });
   const { mediaDir } = boot.paths;
   const links = createMediaLinks({ mediaDir, now: Date.now });
-  const startedAt = clock.elapsed();
   const routes = createWebRoutes({
+    ...operations,
     version: boot.version,
     config: section,
     admission,
     localUsers: new LocalUserCheck(link.localUser),
-    operate,
+    operate: completing(operate, operations),
     journal,
     media: core.media,
     mediaDir,
     links,
     isRunning: (sessionKey) => turns.isRunning(sessionKey),
-    automations,
-    commission,
-    models: () => models,
     model: () => models.current.name,
-    presets: () => Object.keys(config.agent.presets),
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
-    statuses: channels.status,
-    missed: journal.missed,
     checks: () => checks.fresh(),
-    counts: () => ({
-      connections: channel.counts().open,
-      chats: channel.counts().chats,
-      turns: turns.counts(),
-      outbox: journal.counts().outbox,
-    }),
-    uptimeMs: () => clock.elapsed() - startedAt,
     page: await readStartPage(),
     scrubber,
     now: Date.now,
@@ -135,7 +123,14 @@ export async function serveWebsocket(
       throw new ServiceError("internal", "The WebSocket channel ended as soon as it was started");
     }),
   ]);
-  return { url, stop: () => channel.stop() };
+  return {
+    url,
+    counts() {
+      const { open: connections, chats } = channel.counts();
+      return { connections, chats };
+    },
+    stop: () => channel.stop(),
+  };
 }
 
 /** Opens the section's host and port, or its socket: upgrades go to the channel, the rest to the routes. */

@@ -18,15 +18,13 @@ import { createOutbox, type Outbox } from "../../delivery/outbox.ts";
 import { endpointAt, listenLocal, type LocalListener } from "../../local/endpoint.ts";
 import { type OperationHandlers, serveGuest } from "../../local/server.ts";
 import { createCommission } from "../../operations/commission.ts";
+import type { ServiceStatus } from "../../operations/service_status.ts";
 import type { DataOf, ParamsOf } from "../../rpc/endpoint.ts";
 import type { ByteStreams } from "../../rpc/stream_transport.ts";
 import { apiAgent } from "./api_agent.ts";
-import { createChannelOperations } from "./channel_operations.ts";
 import { GatewayChecks } from "./gateway_checks.ts";
-import { createMissedOperations } from "./missed_operations.ts";
 import { type Core, openCore } from "./open_core.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
-import { createOutboxOperations } from "./outbox_operations.ts";
 import type { ServedApi } from "./serve_api.ts";
 import type { ServedWebsocket } from "./serve_websocket.ts";
 
@@ -86,6 +84,7 @@ export class Service {
   readonly #parts: Parts;
   readonly #operations: OperationDeps;
   readonly #handlers: OperationHandlers;
+  readonly #startedAt: number;
   readonly #guests = new Set<Promise<void>>();
   #api: ServedApi | undefined;
   #websocket: ServedWebsocket | undefined;
@@ -95,8 +94,16 @@ export class Service {
   constructor(core: Core, parts: Parts) {
     this.#core = core;
     this.#parts = parts;
-    this.#operations = { ...core, ...core.link, ...parts, status: () => this.#status() };
-    this.#handlers = this.#createHandlers();
+    this.#startedAt = core.clock.elapsed();
+    this.#operations = {
+      ...core,
+      ...core.link,
+      ...parts,
+      missed: core.journal.missed,
+      presets: () => Object.keys(core.boot.config.agent.presets),
+      status: () => this.#status(),
+    };
+    this.#handlers = createOperations(this.#operations);
   }
 
   /** Opens its ports, and then begins what is due; to be awaited before anything else. */
@@ -111,7 +118,11 @@ export class Service {
     const module = boot.channels.find(({ name }) => name === CHAT_CHANNEL);
     if (module !== undefined && channels !== undefined) {
       const { serveWebsocket } = await import("./serve_websocket.ts");
-      this.#websocket = await serveWebsocket(module, this.#core, { ...this.#parts, channels });
+      this.#websocket = await serveWebsocket(module, this.#core, {
+        operations: this.#operations,
+        channels,
+        checks,
+      });
       await outbox.sayWaiting();
     }
     channels?.configure(this.#core.specs);
@@ -122,7 +133,9 @@ export class Service {
   }
 
   get started(): Started {
-    return { ...this.#addresses, interrupted: this.#core.interrupted };
+    const { model_name: model, model_reason: modelReason, api_url, ws_url } = this.#status();
+    const { interrupted } = this.#core;
+    return { apiUrl: api_url, wsUrl: ws_url, model, modelReason, interrupted };
   }
 
   welcome(streams: ByteStreams): Promise<null> {
@@ -200,44 +213,29 @@ export class Service {
     return interrupted;
   }
 
-  /** Answers the local protocol. */
-  #createHandlers(): OperationHandlers {
-    const { channels, wake, outbox } = this.#parts;
-    const { journal } = this.#core;
-    return {
-      ...createOperations(this.#operations),
-      ...createOutboxOperations({
-        journal,
-        wake,
-        sayWaiting: async () => void (this.#websocket && await outbox.sayWaiting()),
-      }),
-      ...channels && {
-        ...createMissedOperations({ missed: journal.missed, answerMissed: channels.answerMissed }),
-        ...createChannelOperations({ ...this.#core, statuses: channels.status, outbox }),
-      },
-    };
-  }
-
-  #status(): ReturnType<OperationDeps["status"]> {
-    const { boot, journal } = this.#core;
+  #status(): ServiceStatus {
+    const { boot, clock, journal, models, turns } = this.#core;
+    const { outbox, ...counts } = journal.counts();
     return {
       version: boot.version,
+      uptime_s: Math.floor((clock.elapsed() - this.#startedAt) / 1_000),
+      model_name: models.default.name,
+      model_reason: models.reason,
+      ...this.#websocket?.counts() ?? { connections: 0, chats: 0 },
+      turns: turns.counts(),
+      outbox,
       pid: boot.pid,
-      configFile: boot.paths.configFile,
-      ...this.#addresses,
+      config_file: boot.paths.configFile,
+      api_url: this.#api?.url,
+      ws_url: this.#websocket?.url,
       guests: this.#guests.size,
-      counts: { ...journal.counts(), openStreams: this.#api?.openStreams() ?? 0 },
+      counts: {
+        pending_writes: counts.pendingWrites,
+        waiting_followers: counts.waitingFollowers,
+        open_turns: counts.openTurns,
+        open_streams: this.#api?.openStreams() ?? 0,
+      },
       checks: this.#parts.checks.now,
-    };
-  }
-
-  get #addresses(): Omit<Started, "interrupted"> {
-    const { current, reason } = this.#core.models;
-    return {
-      apiUrl: this.#api?.url,
-      wsUrl: this.#websocket?.url,
-      model: current.name,
-      modelReason: reason,
     };
   }
 

@@ -97,6 +97,8 @@ function samePlace(file: string, wanted: readonly string[]): Place | undefined {
   };
   for (const raw of linesOf(file)) {
     number++;
+    // A file may have millions of these.
+    if (raw === "") continue;
     const line = squash(raw);
     if (line === "") continue;
     const slot = count % length;

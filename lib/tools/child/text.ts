@@ -36,7 +36,7 @@ export function readFull(file: Deno.FsFile, buffer: Uint8Array): number {
 
 /** A number of bytes for people, such as `1.5 MB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

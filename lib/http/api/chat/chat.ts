@@ -93,7 +93,9 @@ async function openParsed(
 
 async function wholeChat({ opened, identity }: OpenChat): Promise<Response> {
   const completion = new ChatCompletion();
-  for await (const { event } of opened.answer.events(opened.signal)) completion.add(event);
+  for await (const { event } of opened.answer.events(opened.signal, { patient: true })) {
+    completion.add(event);
+  }
   if (!completion.ended) {
     throw new ServiceError("internal", "The events of the turn broke off before its end");
   }

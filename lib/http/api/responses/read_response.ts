@@ -15,7 +15,7 @@ export async function readEnding(
   events: ResponseEvents,
   signal: AbortSignal,
 ): Promise<ResponseEnding> {
-  for await (const { event } of answer.events(signal)) events.next(event);
+  for await (const { event } of answer.events(signal, { patient: true })) events.next(event);
   if (events.ending === undefined) throw brokenOff();
   return events.ending;
 }

@@ -13,28 +13,20 @@ import type { Inbound } from "./inbound.ts";
 
 /** What it takes. */
 export interface AnswerMissedDeps {
-  missed: Pick<MissedMessages, "find" | "remove">;
+  missed: Pick<MissedMessages, "remove">;
   specs: readonly ChannelSpec[];
   inbound: Inbound;
   signal: AbortSignal;
 }
 
 /**
- * Takes it as if it had just come, and lists it no longer. Throws `not_found` for one that is not listed,
- * `not_enabled` where its channel is off, and `invalid_request` for one of which not all is kept.
+ * Takes it as if it had just come, and lists it no longer. Throws `not_enabled` where its channel is off,
+ * and `invalid_request` for one of which not all is kept.
  */
 export async function answerMissed(
-  rowid: number,
+  row: MissedRow,
   { missed, specs, inbound, signal }: AnswerMissedDeps,
 ): Promise<Published> {
-  const row = missed.find(rowid);
-  if (row === undefined) {
-    throw new ServiceError(
-      "not_found",
-      `There is no message ${rowid} that came too late: service channels missed`,
-      { param: "message" },
-    );
-  }
   const spec = specs.find(({ runtimeName }) => runtimeName === row.runtimeName);
   if (spec === undefined || !spec.enabled) {
     throw new ServiceError("not_enabled", `The channel ${row.runtimeName} is switched off`);
@@ -42,12 +34,12 @@ export async function answerMissed(
   if (row.isCut) {
     throw new ServiceError(
       "invalid_request",
-      `Cannot answer message ${rowid}: it was too long to be kept whole, it has to be sent again`,
-      { param: "message" },
+      `Cannot answer message ${row.rowid}: it was too long to be kept whole, it has to be sent again`,
+      { param: "id" },
     );
   }
   const published = await inbound(spec, messageOf(row), signal);
-  await missed.remove(rowid);
+  await missed.remove(row.rowid);
   return published;
 }
 

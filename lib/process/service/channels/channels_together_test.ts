@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { says } from "../../../agent/testing/scripted_model.ts";
+import { answering, says } from "../../../agent/testing/scripted_model.ts";
 import { testAgent } from "../../../agent/testing/test_agent.ts";
 import { WorkerFixture } from "../../../operations/channels/testing/worker_fixture.ts";
 import { createDeliveries } from "../../../delivery/create_deliveries.ts";
 import { createChannelManager } from "../../../delivery/manager/create_channel_manager.ts";
 import { testSpec } from "../../../delivery/manager/testing/channel_world.ts";
 import { LinePlatform } from "../../../delivery/manager/testing/line_platform.ts";
-import type { Model, ModelRequest } from "../../../model/port.ts";
+import type { ModelRequest } from "../../../model/port.ts";
 import type { Scrubber } from "../../../secrets/scrubber.ts";
 import { fakeDocuments } from "../../../http/testing/fake_documents.ts";
 import { createInbound } from "./create_inbound.ts";
@@ -25,11 +25,7 @@ const scrubber = {
 } as unknown as Scrubber;
 
 /** Says what it was told last. */
-const echo: Model = {
-  name: "echo",
-  contextTokens: 100_000,
-  stream: (request) => says(`re ${lastText(request)}`)(request),
-};
+const echo = answering((request) => says(`re ${lastText(request)}`)(request));
 
 function lastText({ messages }: ModelRequest): string {
   const last = messages.at(-1)!;

@@ -1,0 +1,237 @@
+/**
+ * What a turn costs: processor time and rate of the service beside a bare proxy and the model itself, and
+ * where the gateway's time goes.
+ *
+ * Every turn is a session of its own and its answer ten deltas. Processor time is that of all processes
+ * in front of the model, so it means the same on a busy machine; rates do not. Subjects take turns.
+ *
+ * `deno run -A --cached-only --lock=deno.lock --frozen bench/turn.ts [--json] [--rounds 3] [--turns 400]
+ * [--parallel 1,16,64] [--ways whole,streamed,websocket] [--profile whole|streamed|websocket|none]
+ * [--save FILE.cpuprofile]`
+ *
+ * @module
+ */
+
+import { parseArgs } from "@std/cli/parse-args";
+import { TextLineStream } from "@std/streams/text-line-stream";
+// @ts-types="@types/ws"
+import { WebSocket } from "ws";
+import { componentTimes } from "./cpu_profile.ts";
+import { childrenOf, cpuSeconds, makeBenchHome, startModel, startProxy } from "./processes.ts";
+import { type Figure, median, report } from "./report.ts";
+import { lockedFlags } from "../lib/packages/locked_packages.ts";
+
+const TOKENS = 10;
+
+const given = parseArgs(Deno.args, {
+  string: ["rounds", "turns", "parallel", "ways", "profile", "save"],
+});
+const rounds = Number(given.rounds ?? 3);
+const total = Number(given.turns ?? 400);
+const lanes = String(given.parallel ?? "1,16,64").split(",").map(Number);
+const ways = String(given.ways ?? "whole,streamed,websocket").split(",");
+const profile = String(given.profile ?? "whole");
+
+/** Runs one turn to its end, on one of so many lanes. */
+type Turn = (lane: number) => Promise<void>;
+
+/** Something that answers turns. */
+interface Subject {
+  pid: number;
+  turn: Turn;
+}
+
+interface Sample {
+  perS: number;
+  cpuUs: number;
+  ms: number;
+}
+
+let asked = 0;
+
+function chat(base: string, stream: boolean): Turn {
+  return async () => {
+    const response = await fetch(`${base}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "local/fake",
+        messages: [{ role: "user", content: "hi" }],
+        stream,
+        session_id: `bench-${asked++}`,
+      }),
+    });
+    const text = await response.text();
+    const isWhole = stream ? text.endsWith("data: [DONE]\n\n") : text.includes("hihihihi");
+    if (!isWhole) throw new Error(`${response.status}: ${text}`);
+  };
+}
+
+/** A connection a lane, a chat of its own a turn. */
+function overWebSocket(url: string): Turn {
+  const sockets: Promise<WebSocket>[] = [];
+  return async (lane) => {
+    const socket = await (sockets[lane] ??= open(url));
+    await new Promise<void>((resolve, reject) => {
+      const take = (data: unknown) => {
+        const frame = JSON.parse(String(data));
+        if (frame.event === "error") reject(new Error(String(data)));
+        if (frame.event !== "turn_end") return;
+        socket.off("message", take);
+        resolve();
+      };
+      socket.on("message", take);
+      const chat_id = crypto.randomUUID();
+      socket.send(JSON.stringify({ type: "message", chat_id, content: "hi" }));
+    });
+  };
+}
+
+function open(url: string): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { perMessageDeflate: false });
+    socket.once("message", () => resolve(socket));
+    socket.once("error", reject);
+  });
+}
+
+async function sample({ pid, turn }: Subject, parallel: number, total: number): Promise<Sample> {
+  const times: number[] = [];
+  const cpuBefore = cpuSeconds(pid);
+  const startedAt = performance.now();
+  let left = total;
+  await Promise.all(Array.from({ length: parallel }, async (_, lane) => {
+    while (left-- > 0) {
+      const turnAt = performance.now();
+      await turn(lane);
+      times.push(performance.now() - turnAt);
+    }
+  }));
+  return {
+    perS: total / (performance.now() - startedAt) * 1_000,
+    cpuUs: (cpuSeconds(pid) - cpuBefore) / total * 1e6,
+    ms: median(times),
+  };
+}
+
+/** The service over a model, HTTP and WebSocket, its gateway with a profiler. */
+async function startProfiled(modelUrl: string) {
+  const home = await makeBenchHome(modelUrl);
+  const file = `${home}/config.json`;
+  const config = JSON.parse(await Deno.readTextFile(file));
+  config.api = { enabled: true, port: 0 };
+  config.channels = { websocket: { port: 0, websocketRequiresToken: false } };
+  await Deno.writeTextFile(file, JSON.stringify(config));
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-A", "--cached-only", ...lockedFlags(), "bench/profiled_service.ts"],
+    cwd: new URL("../", import.meta.url),
+    env: { SERVICE_HOME: home },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const linesOf = (stream: ReadableStream<Uint8Array>) =>
+    stream.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
+  const said = linesOf(child.stdout);
+  const told = linesOf(child.stderr);
+  const { value, done } = await said.read();
+  if (done) throw new Error(`The service did not start: ${(await told.read()).value}`);
+  const { apiUrl, wsUrl } = JSON.parse(value);
+  let gateway = child.pid;
+  // The innermost of the processes, behind its sandbox.
+  for (let next; (next = childrenOf(gateway).at(-1)) !== undefined;) gateway = next;
+  return {
+    pid: child.pid,
+    apiUrl,
+    wsUrl,
+    /** Begins a profile of the gateway, or ends it. */
+    signal: () => Deno.kill(gateway, "SIGUSR2"),
+    async readProfile() {
+      for (;;) {
+        const { value, done } = await told.read();
+        if (done) throw new Error("The gateway ended before its profile");
+        if (value.startsWith("PROFILE ")) return JSON.parse(value.slice("PROFILE ".length));
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await child.status;
+      await Promise.all([said.cancel(), told.cancel()]);
+      await Deno.remove(home, { recursive: true });
+    },
+  };
+}
+
+await using model = await startModel(TOKENS);
+await using proxy = await startProxy(model.line);
+await using service = await startProfiled(model.line);
+const turns: Record<string, Record<string, Subject>> = {
+  whole: {
+    model: { pid: model.pid, turn: chat(model.line, false) },
+    proxy: { pid: proxy.pid, turn: chat(proxy.line, false) },
+    service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, false) },
+  },
+  streamed: {
+    model: { pid: model.pid, turn: chat(model.line, true) },
+    proxy: { pid: proxy.pid, turn: chat(proxy.line, true) },
+    service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
+  },
+  websocket: {
+    "HTTP, streamed": { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
+    service: { pid: service.pid, turn: overWebSocket(service.wsUrl) },
+  },
+};
+
+const figures: Figure[] = [];
+for (const way of ways) {
+  const subjects = turns[way];
+  if (subjects === undefined) throw new Error(`--ways: no such way: ${way}`);
+  for (const subject of Object.values(subjects)) await sample(subject, 16, total);
+  for (const parallel of lanes) {
+    const samples: Record<string, Sample[]> = {};
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, subject] of Object.entries(subjects)) {
+        (samples[name] ??= []).push(await sample(subject, parallel, total));
+      }
+    }
+    const middle = (name: string, what: keyof Sample) =>
+      median(samples[name]!.map((one) => one[what]));
+    for (const name of Object.keys(subjects).filter((name) => name !== "service")) {
+      for (
+        const [what, unit, say] of [
+          ["perS", "1/s", "turns"],
+          ["cpuUs", "us", "processor time of a turn"],
+          ["ms", "ms", "time of a turn"],
+        ] as const
+      ) {
+        const value = middle(name, what);
+        figures.push({
+          name: `${way}, ${parallel} in parallel: ${say}`,
+          value: middle("service", what),
+          unit,
+          against: { name: `${name}, ${value.toPrecision(3)} ${unit}`, value },
+        });
+      }
+    }
+  }
+}
+
+const profiled = turns[profile]?.service;
+if (profiled !== undefined) {
+  service.signal();
+  await sample(profiled, 16, total * 3);
+  service.signal();
+  const found = await service.readProfile();
+  if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
+  const times = componentTimes(found);
+  const sum = times.reduce((sum, [, us]) => sum + us, 0);
+  for (const [name, us] of times.filter(([, us]) => us >= sum / 200)) {
+    figures.push({
+      name: `${profile}, gateway's thread: ${name}`,
+      value: us / (total * 3),
+      unit: "us",
+      against: { name: "all of it", value: sum / (total * 3) },
+    });
+  }
+}
+report("the cost of a turn", figures, { json: Deno.args.includes("--json") });
+Deno.exit(0);

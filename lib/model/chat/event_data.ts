@@ -1,0 +1,49 @@
+/**
+ * The data of server-sent events (HTML standard, 9.2.6) as it comes in pieces that end anywhere. Nothing
+ * else of an event is of use here. One that the end of the stream cut off is none.
+ *
+ * @module
+ */
+
+/** Reads one stream. */
+export class EventData {
+  readonly #take: (data: string) => void;
+  readonly #decoder = new TextDecoder();
+  /** A line that is not whole yet. */
+  #rest = "";
+  #data: string | undefined;
+
+  /** `take` is given the data of each event. What it throws comes through. */
+  constructor(take: (data: string) => void) {
+    this.#take = take;
+  }
+
+  push(bytes: Uint8Array): void {
+    let text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    if (text.includes("\r")) {
+      // The line feed that belongs to the last one may be in the next piece.
+      const end = text.endsWith("\r") ? text.length - 1 : text.length;
+      const held = text.slice(end);
+      text = text.slice(0, end).replace(/\r\n?/g, "\n") + held;
+    }
+    let at = 0;
+    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) {
+      this.#line(text.slice(at, end));
+    }
+    this.#rest = text.slice(at);
+  }
+
+  #line(line: string): void {
+    if (line === "") {
+      const data = this.#data;
+      this.#data = undefined;
+      if (data !== undefined && data !== "") this.#take(data);
+      return;
+    }
+    if (!line.startsWith("data")) return;
+    const value = line === "data" ? "" : line[4] === ":" ? line.slice(5) : undefined;
+    if (value === undefined) return;
+    const data = value.startsWith(" ") ? value.slice(1) : value;
+    this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
+  }
+}
