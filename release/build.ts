@@ -13,7 +13,7 @@
 
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
+import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT, START_PAGE } from "../lib/base/layout.ts";
@@ -24,10 +24,11 @@ export const BUILT_FOLDER = "dist";
 /** What `lib/base/layout.ts` says of where it is, as the bundler writes it. */
 const TO_ROOT = /\bTO_ROOT = "(?:\.\.\/)+"/;
 
-/** What the Deno of the built form is given, as the shell reads it; `$folder` stands for its folder. */
-export const BUILT_ARGS =
-  'run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" ' +
-  '-P=service "$folder/cli/main.js"';
+/** What its Deno is given, as a shell reads it. `folder`: of the built form, up to the separator. */
+export function builtArgs(folder: string): string {
+  const flags = `run ${BUILT_FLAGS.join(" ")} --config "${folder}deno.json" -P=service`;
+  return `${flags} "${folder}cli/main.js"`;
+}
 
 /** Ends the unpacking of a file that holds the built form. */
 export const SETTLE_MODULE = "release/settle.js";
@@ -35,7 +36,7 @@ export const SETTLE_MODULE = "release/settle.js";
 /** Starts the built form. */
 const LAUNCHER = `#!/bin/sh
 folder=$(dirname "$(readlink -f "$0")")
-${SAY_TYPED_AS}exec deno ${BUILT_ARGS} "$@"
+${SAY_TYPED_AS}exec deno ${builtArgs("$folder/")} "$@"
 `;
 
 /**

@@ -16,6 +16,7 @@ import { RELEASE_INFO_FILE, type ReleaseInfo } from "../cli/upgrade/release_info
 import { releaseInfo } from "./releases_url.ts";
 import { readSigningKey, RELEASE_KEY } from "./signing_key.ts";
 import { compiledFileName, selfExtractingFileName, type Target, TARGETS } from "./targets.ts";
+import { makeWindowsArchive } from "./windows_archive.ts";
 
 /** Where the files come. */
 export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
@@ -40,7 +41,9 @@ export async function compile(targets: readonly Target[], info: ReleaseInfo): Pr
     await Deno.writeTextFile(`${built}/${RELEASE_INFO_FILE}`, JSON.stringify(info) + "\n");
     for (const target of targets) {
       const path = `${OUT_FOLDER}/${selfExtractingFileName(target)}`;
-      await makeSelfExtracting(path, { target, built, deno: await denoBinary(target) });
+      const deno = await denoBinary(target);
+      if (target.name === "windows-x64") await makeWindowsArchive(path, { built, deno });
+      else await makeSelfExtracting(path, { target, built, deno });
       tell(path);
       const compiled = `${OUT_FOLDER}/${compiledFileName(target)}`;
       const problem = await makeCompiled(compiled, { target, built });

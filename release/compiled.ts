@@ -5,7 +5,7 @@
  * @module
  */
 
-import { LAUNCHER_FLAGS } from "../lib/executor/command.ts";
+import { LAUNCHER_GRANTS } from "../lib/executor/command.ts";
 import type { Target } from "./targets.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function makeCompiled(
     args: [
       ...["compile", "--quiet", "--no-check", "--no-prompt", "--no-code-cache"],
       ...["--no-remote", "--no-npm", "--no-lock", "--config", `${built}/deno.json`],
-      ...[...LAUNCHER_FLAGS, "--app-name", "service", "--target", target.triple],
+      ...[...LAUNCHER_GRANTS, "--app-name", "service", "--target", target.triple],
       ...["--include", built, "--output", path, `${built}/cli/main.js`],
     ],
     env: { NO_COLOR: "1" },

@@ -10,7 +10,8 @@ import { Readable } from "node:stream";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { VERSION } from "../cli/version.ts";
 import { tarEnd, tarHeader, tarPadding } from "../lib/backup/tar.ts";
-import { BUILT_ARGS, SETTLE_MODULE } from "./build.ts";
+import { builtArgs, SETTLE_MODULE } from "./build.ts";
+import { filesIn } from "./files_in.ts";
 import type { Target } from "./targets.ts";
 
 /** What a file is made of. */
@@ -64,7 +65,7 @@ async function scriptOf(
     SETTLE_FLAGS,
     SETTLE_MODULE,
     SAY_TYPED_AS: SAY_TYPED_AS.trimEnd(),
-    ARGS: BUILT_ARGS,
+    ARGS: builtArgs("$folder/"),
   };
   const text = template.replace(/@([A-Z_]+)@/g, (whole, name) => values[name] ?? whole);
   const bytes = (offset: number) =>
@@ -88,7 +89,13 @@ async function compress(
 ): Promise<{ archive: Uint8Array<ArrayBuffer>; unpackedBytes: number }> {
   let unpackedBytes = 0;
   async function* entries() {
-    for await (const { path, from, isFolder } of contents(built, deno)) {
+    const files = (await filesIn(built)).map((file) => ({
+      ...file,
+      from: `${built}/${file.path}`,
+    }));
+    for (
+      const { path, from, isFolder } of [{ path: "deno", from: deno, isFolder: false }, ...files]
+    ) {
       const content = isFolder ? new Uint8Array() : await Deno.readFile(from);
       unpackedBytes += content.length;
       const mode = isFolder || from === deno ? 0o755 : 0o644;
@@ -103,25 +110,4 @@ async function compress(
     await new Response(Readable.toWeb(gzip) as BodyInit).arrayBuffer(),
   );
   return { archive, unpackedBytes };
-}
-
-interface Content {
-  path: string;
-  from: string;
-  isFolder: boolean;
-}
-
-/** Deno and all of the built form, in a fixed order. */
-async function* contents(built: string, deno: string): AsyncGenerator<Content> {
-  yield { path: "deno", from: deno, isFolder: false };
-  yield* within("");
-
-  async function* within(below: string): AsyncGenerator<Content> {
-    const entries = await Array.fromAsync(Deno.readDir(`${built}/${below}`));
-    for (const { name, isDirectory } of entries.toSorted((a, b) => a.name < b.name ? -1 : 1)) {
-      const path = `${below}${name}`;
-      yield { path, from: `${built}/${path}`, isFolder: isDirectory };
-      if (isDirectory) yield* within(`${path}/`);
-    }
-  }
 }

@@ -61,9 +61,9 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Name of the self-extracting file. On Windows it is the less recommended one, and has a name of its own. */
+/** Name of the self-extracting file. On Windows it is an archive, which Explorer extracts. */
 export function selfExtractingFileName({ name }: Target): string {
-  return `service-${VERSION}-${name}${name === "windows-x64" ? ".cmd" : ""}`;
+  return `service-${VERSION}-${name}${name === "windows-x64" ? ".zip" : ""}`;
 }
 
 /** Name of the compiled binary. */

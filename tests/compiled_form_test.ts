@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { LAUNCHER_FLAGS } from "../lib/executor/command.ts";
+import { LAUNCHER_GRANTS } from "../lib/executor/command.ts";
 import { makeCompiled } from "../release/compiled.ts";
 import { filesIn, makeBuilt } from "./support/built_form.ts";
 import { makeHome } from "./support/home.ts";
@@ -33,7 +33,7 @@ Deno.test("a binary is given the permissions of the launcher, and no others", as
     await Deno.readTextFile(new URL("../deno.json", import.meta.url)),
   );
   const named = Object.keys(permissions.service).map((kind) => `--allow-${kind}`);
-  assertEquals(LAUNCHER_FLAGS.toSorted(), named.toSorted());
+  assertEquals(LAUNCHER_GRANTS.toSorted(), named.toSorted());
 });
 
 Deno.test("processes that narrow themselves do the whole job", async () => {

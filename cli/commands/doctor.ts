@@ -70,7 +70,7 @@ async function processDeps(globals: Globals, offline = false): Promise<DoctorDep
   const { paths } = own;
   return {
     version: own.version,
-    deno: { version: Deno.version.deno, standalone: Deno.build.standalone },
+    deno: { version: Deno.version.deno, standalone: Deno.build.standalone, os: Deno.build.os },
     paths,
     env: own.env,
     loadConfig: async () => {

@@ -35,7 +35,7 @@ export type DoctorConfig = Pick<Loaded, "config" | "warnings" | "source">;
 /** What the checks look at. */
 export interface DoctorDeps {
   version: string;
-  deno: { version: string; standalone: boolean };
+  deno: { version: string; standalone: boolean; os: typeof Deno.build.os };
   paths: HomePaths;
   env: Env;
   /** Loads the configuration; throws `config_invalid` with every problem. */
@@ -224,13 +224,18 @@ async function checkAudit(
   };
 }
 
-async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Promise<Finding> {
+async function checkSandbox(
+  { confinement, deno: { os } }: DoctorDeps,
+  workspace: string,
+): Promise<Finding> {
   const { confined, reason, childUser } = await confinement(workspace);
   if (!confined) {
     return {
       status: "warn",
       detail: "there is no sandbox, so tools refuse what isn't safe without one: " + reason,
-      fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
+      fix: os === "linux"
+        ? "Install bubblewrap and allow user namespaces: apt install bubblewrap"
+        : "Run the service on Linux, or in a Linux container, if the agent is to run commands",
     };
   }
   if (childUser === undefined) return { status: "ok", detail: reason };

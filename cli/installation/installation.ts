@@ -5,6 +5,7 @@
  */
 
 import { fileURLToPath } from "node:url";
+import { BUILT_FLAGS, LAUNCHER_FLAGS } from "../../lib/base/entries.ts";
 import { IS_BUILT, ROOT } from "../../lib/base/layout.ts";
 import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 
@@ -57,13 +58,7 @@ function isPackaged(file: string): boolean {
 export function programOf(installation: Installation): string[] {
   if ("file" in installation) return [installation.file];
   const flags = installation.kind === "built"
-    ? [
-      ...["--no-remote", "--no-npm", "--no-lock"],
-      ...["--config", fileURLToPath(new URL("deno.json", ROOT))],
-    ]
-    : ["--cached-only", ...lockedFlags()];
-  return [
-    ...[Deno.execPath(), "run", "-q", "--no-prompt", ...flags, "-P=service"],
-    fileURLToPath(Deno.mainModule),
-  ];
+    ? [...BUILT_FLAGS, "--config", fileURLToPath(new URL("deno.json", ROOT))]
+    : [...LAUNCHER_FLAGS, "--cached-only", ...lockedFlags()];
+  return [Deno.execPath(), "run", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
 }

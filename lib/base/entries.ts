@@ -44,6 +44,19 @@ export const ENTRIES = {
 /** The name of an entry. */
 export type EntryName = keyof typeof ENTRIES;
 
+/**
+ * What Deno is given for the launcher. It reads the modules of a command only when they are imported: a tenth
+ * of a start. `deno.json` can't say so, since it would be said to children too, and some packages fail then.
+ */
+export const LAUNCHER_FLAGS: readonly string[] = [
+  ...["-q", "--no-prompt", "--unstable-lazy-dynamic-imports"],
+];
+
+/** The same in the built form, which needs nothing but its files. */
+export const BUILT_FLAGS: readonly string[] = [
+  ...[...LAUNCHER_FLAGS, "--no-remote", "--no-npm", "--no-lock"],
+];
+
 /** Where its module is. */
 export function entryUrl(name: EntryName): URL {
   return moduleUrl(ENTRIES[name]);

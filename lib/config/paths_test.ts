@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { expandHome, MAX_SOCKET_BYTES, normalize, normalize, resolvePaths } from "./paths.ts";
+import { expandHome, MAX_SOCKET_BYTES, normalize, resolvePaths } from "./paths.ts";
 
 function resolve(variables: Record<string, string> = {}, configFlag?: string) {
   return resolvePaths({

@@ -39,7 +39,7 @@ export const NO_PERMISSIONS: ChildPermissions = { read: [], write: [], net: [], 
 export const CHILD_ARGUMENT = "__child";
 
 /** All that the launcher may: what `deno.json` names `service`, and what is baked into the compiled binary. */
-export const LAUNCHER_FLAGS: readonly string[] = [
+export const LAUNCHER_GRANTS: readonly string[] = [
   ...["--allow-read", "--allow-write", "--allow-net", "--allow-env", "--allow-run", "--allow-sys"],
 ];
 
@@ -101,7 +101,7 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
     ]
     : [
       "--unstable-worker-options",
-      ...NARROWS_ITSELF ? LAUNCHER_FLAGS : kindsOf(permissions),
+      ...NARROWS_ITSELF ? LAUNCHER_GRANTS : kindsOf(permissions),
       entryUrl("child").href,
       ...narrowing,
     ];
