@@ -221,7 +221,7 @@ if (profiled !== undefined) {
   await sample(profiled, 16, total * 3);
   service.signal();
   const found = await service.readProfile();
-  if (given.save !== undefined) await Deno.writeTextFile(given.save, JSON.stringify(found));
+  if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
   const times = componentTimes(found);
   const sum = times.reduce((sum, [, us]) => sum + us, 0);
   for (const [name, us] of times.filter(([, us]) => us >= sum / 200)) {

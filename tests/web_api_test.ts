@@ -89,6 +89,34 @@ Deno.test("a chat of the socket is a session of the routes: read, renamed, forke
   assertEquals(left.json.sessions.map(({ key }: Json) => key), [fork.json.key]);
 });
 
+Deno.test("messages for chats, missed ones and MCP servers are read and decided on as the document says", async () => {
+  await using home = await makeHome({ mcp: { servers: { files: { command: ["/bin/false"] } } } });
+  await using gateway = await home.start(["gateway", "--json"]);
+  const { call } = await openRoutes(gateway.wsUrl);
+  const ALL = "/api/webui/outbox";
+  const ONE = `${ALL}/{id}`;
+  const message = { channel: "websocket", chat_id: "c1", text: "hello" };
+  const sent = await call("POST", ALL, ALL, message);
+  assertEquals([sent.status, sent.json.state], [200, "sent"]);
+  assertEquals((await call("GET", ONE, `${ALL}/${sent.json.id}`)).json, sent.json);
+  const listed = await call("GET", ALL, `${ALL}?state=sent`);
+  assertEquals(listed.json.messages, [sent.json]);
+  for (const verb of ["resend", "drop"]) {
+    const path = `${ALL}/${sent.json.id}/${verb}`;
+    assertEquals((await call("POST", `${ONE}/${verb}`, path, {})).status, 400);
+    assertEquals((await call("POST", `${ONE}/${verb}`, `${ALL}/99/${verb}`, {})).status, 404);
+  }
+  const missed = "/api/settings/channels/{name}/missed";
+  const at = missed.replace("{name}", "telegram");
+  assertEquals((await call("GET", missed, at)).json, { count: 0, messages: [] });
+  assertEquals((await call("POST", `${missed}/{id}/answer`, `${at}/1/answer`, {})).status, 404);
+  assertEquals((await call("DELETE", missed, at)).json, { cleared: 0 });
+  const test = "/api/webui/mcp/servers/{name}/test";
+  const tested = await call("POST", test, test.replace("{name}", "files"), {});
+  assertEquals([tested.json.state, typeof tested.json.advice], ["failed", "string"]);
+  assertEquals((await call("POST", test, test.replace("{name}", "none"), {})).status, 404);
+});
+
 Deno.test("every path takes its own methods alone (405 with Allow), what is unknown is 404, and what is off is 503", async () => {
   await using home = await makeHome({ automations: { enabled: false } });
   await using gateway = await home.start(["gateway", "--json"]);

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  answering,
   calls,
   fails,
   finish,
@@ -8,7 +9,6 @@ import {
   scriptedModel,
   yields,
 } from "../../lib/agent/testing/scripted_model.ts";
-import type { Model } from "../../lib/model/port.ts";
 import { type ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { FakeChats } from "./testing/fake_chats.ts";
@@ -29,20 +29,16 @@ function assertWhole(frames: WireEnd["numbered"], from = 1): void {
 function steppedModel() {
   const pieces: (string | undefined)[] = [];
   let wake = Promise.withResolvers<void>();
-  const model: Model = {
-    name: "fake/model",
-    contextTokens: 100_000,
-    async *stream() {
-      for (;;) {
-        if (pieces.length === 0) await wake.promise;
-        wake = Promise.withResolvers();
-        for (const text of pieces.splice(0)) {
-          if (text === undefined) return yield finish();
-          yield { type: "text", text };
-        }
+  const model = answering(async function* () {
+    for (;;) {
+      if (pieces.length === 0) await wake.promise;
+      wake = Promise.withResolvers();
+      for (const text of pieces.splice(0)) {
+        if (text === undefined) return yield finish();
+        yield { type: "text", text };
       }
-    },
-  };
+    }
+  });
   return {
     model,
     say(text?: string) {

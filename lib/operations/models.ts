@@ -26,7 +26,7 @@ export const MODELS = {
       model_name: z.string().describe("The default model."),
       model_preset: z.string().nullable().describe("The preset in force, if one is."),
       reason: z.string().describe("Why it is that one."),
-      presets: z.array(z.string()).readonly().describe("What /model takes in a chat."),
+      presets: z.array(z.string()).describe("What /model takes in a chat."),
       models: z.array(z.object({
         name: z.string().describe("<provider>/<model id>, <provider>, or offline."),
         provider: z.string(),
@@ -47,7 +47,7 @@ export function modelsToWire({ models, presets }: ModelParts) {
     model_name: models.default.name,
     model_preset: listings.find(({ used }) => used)?.preset ?? null,
     reason: models.reason,
-    presets: presets(),
+    presets: [...presets()],
     models: listings.map(({ preset = null, ...listing }) => ({ ...listing, preset })),
   };
 }
