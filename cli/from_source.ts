@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isProgram } from "../lib/base/is_program.ts";
 import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
@@ -65,14 +66,7 @@ function sayTypedAs(): void {
         return undefined;
       }
     },
-    isProgram(path) {
-      try {
-        const { isFile, mode } = Deno.statSync(path);
-        return isFile && ((mode ?? 0o111) & 0o111) !== 0;
-      } catch {
-        return false;
-      }
-    },
+    isProgram,
     denoVersion: Deno.version.deno,
   });
   Deno.env.set("SERVICE_COMMAND", command);

@@ -12,6 +12,9 @@ import { build } from "./build.ts";
 import { makeCompiled } from "./compiled.ts";
 import { denoBinary } from "./deno_binary.ts";
 import { makeSelfExtracting } from "./self_extracting.ts";
+import { RELEASE_INFO_FILE, type ReleaseInfo } from "../cli/upgrade/release_info.ts";
+import { releaseInfo } from "./releases_url.ts";
+import { readSigningKey, RELEASE_KEY } from "./signing_key.ts";
 import { compiledFileName, selfExtractingFileName, type Target, TARGETS } from "./targets.ts";
 import { makeWindowsArchive } from "./windows_archive.ts";
 
@@ -19,7 +22,7 @@ import { makeWindowsArchive } from "./windows_archive.ts";
 export const OUT_FOLDER = fromFileUrl(new URL("out", import.meta.url));
 
 /** The platforms of these names, or all. Throws an Error that names one that isn't there. */
-function targetsOf(names: readonly string[]): readonly Target[] {
+export function targetsOf(names: readonly string[]): readonly Target[] {
   if (names.length === 0) return TARGETS;
   return names.map((name) => {
     const target = TARGETS.find((each) => each.name === name);
@@ -29,11 +32,13 @@ function targetsOf(names: readonly string[]): readonly Target[] {
   });
 }
 
-async function compile(targets: readonly Target[]): Promise<void> {
+/** Makes them. `info`: what the programs know of releases. */
+export async function compile(targets: readonly Target[], info: ReleaseInfo): Promise<void> {
   await Deno.mkdir(OUT_FOLDER, { recursive: true });
   const built = await Deno.makeTempDir({ prefix: "built-" });
   try {
     await build(built);
+    await Deno.writeTextFile(`${built}/${RELEASE_INFO_FILE}`, JSON.stringify(info) + "\n");
     for (const target of targets) {
       const path = `${OUT_FOLDER}/${selfExtractingFileName(target)}`;
       const deno = await denoBinary(target);
@@ -56,7 +61,8 @@ function tell(path: string): void {
 
 if (import.meta.main) {
   try {
-    await compile(targetsOf(Deno.args));
+    const key = readSigningKey(Deno.env.get(RELEASE_KEY));
+    await compile(targetsOf(Deno.args), releaseInfo(key));
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);
     Deno.exit(1);

@@ -94,5 +94,7 @@ if ! is_ready; then
   trap - HUP INT TERM
 fi
 @SAY_TYPED_AS@
+case $0 in /*) SERVICE_EXECUTABLE=$0 ;; *) SERVICE_EXECUTABLE=$PWD/$0 ;; esac
+export SERVICE_EXECUTABLE
 exec "$folder/deno" @ARGS@ "$@"
 exit

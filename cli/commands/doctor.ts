@@ -101,6 +101,13 @@ async function processDeps(globals: Globals, offline = false): Promise<DoctorDep
       ]);
       return await openRegistry(CHANNELS);
     },
+    async atLogin() {
+      const { installedDefinition, isStale } = await import(
+        "../service_manager/installed_definition.ts"
+      );
+      const installed = await installedDefinition(paths);
+      return installed && { file: installed.file, isStale: await isStale(installed, paths) };
+    },
     fetch,
     offline,
     listen: (options) => Deno.listen(options),

@@ -480,6 +480,7 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
     verifyAudit: () =>
       Promise.resolve({ ok: true, records: 3, head: "", tornBytes: 0, unknown: [] }),
     channels: () => Promise.resolve({ usable: new Map(), broken: [] }),
+    atLogin: () => Promise.resolve(undefined),
     fetch: answering,
     offline: false,
     listen: () => ({ close: () => {} }),
@@ -507,6 +508,7 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "sandbox ok",
       "channels ok",
       "service ok",
+      "login ok",
       "ports ok",
       "ports ok",
       "model ok",
@@ -663,4 +665,20 @@ Deno.test("doctorChecks() asks nobody with --offline", () =>
     const results = await runChecks(await doctorChecks(healthy(paths, { offline: true, fetch })));
     const { status, detail } = results.at(-1)!;
     assertEquals([status, detail], ["skip", "not asked: --offline"]);
+  }));
+
+Deno.test("doctorChecks() says when what starts the service at login is out of date", () =>
+  withHome(async (paths) => {
+    const find = async (installed?: { file: string; isStale: boolean }) => {
+      const atLogin = () => Promise.resolve(installed);
+      const results = await runChecks(await doctorChecks(healthy(paths, { atLogin })));
+      const { status, fix } = results.find(({ name }) => name === "login")!;
+      return [status, fix];
+    };
+    assertEquals(await find(), ["ok", undefined]);
+    assertEquals(await find({ file: "/unit", isStale: false }), ["ok", undefined]);
+    assertEquals(await find({ file: "/unit", isStale: true }), [
+      "warn",
+      "Write it again with: service install",
+    ]);
   }));
