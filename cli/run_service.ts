@@ -7,7 +7,13 @@
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
-import { LOG_FILE, logFileOf, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
+import {
+  LAUNCHD_LABEL,
+  LOG_FILE,
+  logFileOf,
+  type ServiceRecord,
+  writeRecord,
+} from "./lifecycle/record.ts";
 import { onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
@@ -52,6 +58,7 @@ export async function runService(
     args: Deno.args,
     cwd: Deno.cwd(),
     log: logFile,
+    launchdLabel: logFile === undefined ? undefined : Deno.env.get(LAUNCHD_LABEL),
     drainTimeoutS,
   };
   const say = async (what: Partial<ServiceRecord>) => {

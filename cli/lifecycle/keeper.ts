@@ -1,6 +1,6 @@
 /**
- * Where a service that stays runs: in the background, in a terminal, or under systemd. Decides where its
- * log is and who can start it again.
+ * Where a service that stays runs: in the background, in a terminal, or under a service manager. Decides
+ * where its log is and who can start it again.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import type { ServiceRecord } from "./record.ts";
 export type Keeper =
   | { kind: "background"; log: string }
   | { kind: "systemd"; unit: string; isUser: boolean }
+  | { kind: "launchd"; label: string; log: string }
   /** `log`: the file that its log goes to, where that is one; else `terminal` where that is known. */
   | { kind: "foreground"; log?: string; terminal?: string };
 
@@ -19,7 +20,10 @@ export async function keeperOf(
   pid: number | undefined,
   record: ServiceRecord | undefined,
 ): Promise<Keeper> {
-  if (record?.log !== undefined) return { kind: "background", log: record.log };
+  if (record?.log !== undefined) {
+    const { log, launchdLabel: label } = record;
+    return label === undefined ? { kind: "background", log } : { kind: "launchd", label, log };
+  }
   if (pid === undefined || Deno.build.os !== "linux") return { kind: "foreground" };
   const { target, group, isInvoked } = await factsOf(pid);
   if (/^\/dev\/(pts\/|tty)/.test(target)) return { kind: "foreground", terminal: target };
@@ -59,4 +63,15 @@ export function logPlace(keeper: Keeper): string {
   return terminal === undefined
     ? "standard error of the program that started it"
     : `terminal ${terminal}`;
+}
+
+/**
+ * The command with which its service manager starts it once it has stopped; undefined where there is none,
+ * or only root may.
+ */
+export function startCommand(keeper: Keeper, uid = Deno.uid()): string[] | undefined {
+  if (keeper.kind === "systemd" && (keeper.isUser || uid === 0)) {
+    return ["systemctl", ...keeper.isUser ? ["--user"] : [], "start", keeper.unit];
+  }
+  if (keeper.kind === "launchd") return ["launchctl", "kickstart", `gui/${uid}/${keeper.label}`];
 }

@@ -18,6 +18,7 @@
  * - `create_backup.ts`: writes an archive
  * - `read_archive.ts`: checks an archive
  * - `restore_home.ts`: makes a home of an archive
+ * - `tar.ts`: reads and writes tar
  *
  * @module
  */
