@@ -133,6 +133,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "install",
+    group: "Run",
+    summary: "Run the service at login or boot",
+    load: () => import("./commands/install.ts"),
+  },
+  {
+    name: "uninstall",
+    group: "Run",
+    summary: "Undo service install; keep the home",
+    load: () => import("./commands/uninstall.ts"),
+  },
+  {
     name: "serve",
     group: "Run",
     summary: "Run the HTTP API alone",
@@ -216,6 +228,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: "Operate",
     summary: "Remove old data, as retention in the configuration says",
     load: () => import("./commands/prune.ts"),
+  },
+  {
+    name: "upgrade",
+    group: "Operate",
+    summary: "Upgrade this program, or return to the previous version",
+    load: () => import("./commands/upgrade.ts"),
   },
   {
     name: "completions",

@@ -7,12 +7,13 @@
  * @module
  */
 
+import { isProgram } from "../lib/base/is_program.ts";
 import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
 import { MAIN_JOB } from "../lib/packages/wanted_packages.ts";
 import { typedAs } from "./installation/typed_as.ts";
-import { ROOT } from "../lib/base/layout.ts";
+import { pathOf, ROOT } from "../lib/base/layout.ts";
 import { progressLine } from "../lib/packages/progress_line.ts";
 
 /** Exit codes of a fetch that is ended from outside, as shells count them. */
@@ -55,7 +56,7 @@ async function fetchMainJob(): Promise<void> {
 function sayTypedAs(): void {
   if (Deno.env.get("SERVICE_COMMAND") !== undefined) return;
   const command = typedAs({
-    root: decodeURIComponent(ROOT.pathname).replace(/\/$/, ""),
+    root: pathOf(ROOT).replace(/\/$/, ""),
     cwd: Deno.cwd(),
     env: (name) => Deno.env.get(name),
     read(path) {
@@ -65,14 +66,7 @@ function sayTypedAs(): void {
         return undefined;
       }
     },
-    isProgram(path) {
-      try {
-        const { isFile, mode } = Deno.statSync(path);
-        return isFile && ((mode ?? 0o111) & 0o111) !== 0;
-      } catch {
-        return false;
-      }
-    },
+    isProgram,
     denoVersion: Deno.version.deno,
   });
   Deno.env.set("SERVICE_COMMAND", command);

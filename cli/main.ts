@@ -7,7 +7,7 @@
 import { CHILD_ARGUMENT } from "../lib/executor/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { dispatch } from "./dispatch.ts";
-import { processOutput } from "./output.ts";
+import { processOutput, TYPED_AS } from "./output.ts";
 
 /** Runs a command line of this program and resolves with its exit code. */
 export function main(args: readonly string[]): Promise<number> {
@@ -20,5 +20,22 @@ if (import.meta.main) {
     const { runAsChild } = await import("../lib/executor/child.ts");
     await runAsChild();
   }
+  if (Deno.build.standalone) await sayTypedAs();
   Deno.exit(await main(Deno.args));
+}
+
+/** Other installations have a launcher, which has said it. */
+async function sayTypedAs(): Promise<void> {
+  if (Deno.env.get(TYPED_AS) !== undefined) return;
+  const [{ fileTypedAs }, { isProgram }] = await Promise.all([
+    import("./installation/typed_as.ts"),
+    import("../lib/base/is_program.ts"),
+  ]);
+  const typed = fileTypedAs(Deno.execPath(), {
+    env: (name) => Deno.env.get(name),
+    isProgram,
+    realPath: Deno.realPathSync,
+    os: Deno.build.os,
+  });
+  Deno.env.set(TYPED_AS, typed);
 }

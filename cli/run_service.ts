@@ -8,7 +8,7 @@ import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_hom
 import { ServiceError } from "../lib/base/errors.ts";
 import { serviceLog } from "../lib/config/paths.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
-import { LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
+import { LAUNCHD_LABEL, LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
 import { hasTerminal, onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
@@ -55,6 +55,7 @@ export async function runService(
     cwd: Deno.cwd(),
     log: logFile,
     ...home.logFile !== logFile && { logFile: home.logFile },
+    launchdLabel: logFile === undefined ? undefined : Deno.env.get(LAUNCHD_LABEL),
     drainTimeoutS,
   };
   const say = async (what: Partial<ServiceRecord>) => {

@@ -13,7 +13,7 @@
 
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { CHILD_MODULES } from "../lib/executor/child.ts";
+import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT, START_PAGE } from "../lib/base/layout.ts";
@@ -24,11 +24,19 @@ export const BUILT_FOLDER = "dist";
 /** What `lib/base/layout.ts` says of where it is, as the bundler writes it. */
 const TO_ROOT = /\bTO_ROOT = "(?:\.\.\/)+"/;
 
+/** What its Deno is given, as a shell reads it. `folder`: of the built form, up to the separator. */
+export function builtArgs(folder: string): string {
+  const flags = `run ${BUILT_FLAGS.join(" ")} --config "${folder}deno.json" -P=service`;
+  return `${flags} "${folder}cli/main.js"`;
+}
+
+/** Ends the unpacking of a file that holds the built form. */
+export const SETTLE_MODULE = "release/settle.js";
+
 /** Starts the built form. */
 const LAUNCHER = `#!/bin/sh
 folder=$(dirname "$(readlink -f "$0")")
-${SAY_TYPED_AS}exec deno run -q --no-prompt --no-remote --no-npm --no-lock --config "$folder/deno.json" -P=service \\
-  "$folder/cli/main.js" "$@"
+${SAY_TYPED_AS}exec deno ${builtArgs("$folder/")} "$@"
 `;
 
 /**
@@ -52,9 +60,9 @@ export async function build(folder: string): Promise<void> {
         .map((url) => url.slice(ROOT.href.length));
     // What runs in one process shares its modules, and their classes, with what that has loaded.
     const processes = [
-      ["cli/main.ts"],
-      ["lib/process/service/worker.ts", ...channelModules(true)],
-      ["lib/channel_worker/worker.ts", ...channelModules(false)],
+      [ENTRIES.launcher],
+      [ENTRIES.gateway, ...channelModules(true)],
+      [ENTRIES.channel, ...channelModules(false)],
     ];
     const bundleProcess = (paths: readonly string[]) =>
       bundle(paths, [
@@ -65,7 +73,7 @@ export async function build(folder: string): Promise<void> {
     await bundleProcess(processes[0]!);
     await Promise.all([
       ...processes.slice(1).map(bundleProcess),
-      ...CHILD_MODULES.map((path) =>
+      ...[...Object.values(CHILD_ENTRIES), SETTLE_MODULE.replace(/\.js$/, ".ts")].map((path) =>
         bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
       ),
     ]);

@@ -1,49 +1,11 @@
 /** The built form, as `deno task build` leaves it. */
 
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { dirname } from "@std/path";
 import { VERSION } from "../cli/version.ts";
-import { ROOT } from "./support/home.ts";
+import { build, filesIn, makeBuilt } from "./support/built_form.ts";
 import { needs } from "./support/needs.ts";
 import { FULL_RUN } from "./support/rounds.ts";
-
-async function build(folder: string): Promise<void> {
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-A", "--cached-only", "--lock=deno.lock", "--frozen"],
-      ...["release/build.ts", folder],
-    ],
-    cwd: ROOT,
-  }).output();
-  assert(success, new TextDecoder().decode(stderr));
-}
-
-/** What the whole run has built, in that folder; else it is built there. */
-async function makeBuilt(folder: string): Promise<void> {
-  const given = Deno.env.get("SERVICE_TEST_BUILT")?.replace(/\/$/, "");
-  if (given === undefined) return await build(folder);
-  for (const path of await filesIn(given)) {
-    const to = `${folder}${path.slice(given.length)}`;
-    await Deno.mkdir(dirname(to), { recursive: true });
-    await Deno.copyFile(path, to);
-  }
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await Array.fromAsync(Deno.readDir(folder));
-  const found = await Promise.all(
-    entries.map(({ name, isDirectory }) =>
-      isDirectory ? filesIn(`${folder}/${name}`) : [`${folder}/${name}`]
-    ),
-  );
-  return found.flat();
-}
 
 Deno.test({
   ...needs("the built form runs from any folder, without the sources and without a package", "sh"),

@@ -1,11 +1,12 @@
 /** What a first start fetches: what the main job imports, and not much of it. */
 
 import { assert, assertEquals } from "@std/assert";
-import { join, toFileUrl } from "@std/path";
+import { toFileUrl } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { sizeOf } from "../lib/packages/fetch_packages.ts";
 import { moduleGraph } from "../lib/channel/testing/load_alone.ts";
+import { ENTRIES } from "../lib/base/entries.ts";
 import { MAIN_JOB, MCP } from "../lib/packages/wanted_packages.ts";
 import { MAIN_JOB_PACKAGES } from "./support/bare_home.ts";
 import { folderOf } from "./support/deno_directory.ts";
@@ -19,35 +20,14 @@ const channels = [...usable.values()];
 const isInService = ({ descriptor }: typeof channels[number]) =>
   descriptor.capabilities.includes("in_service");
 
-async function* sources(dir: string): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(dir)) {
-    const path = join(dir, name);
-    if (isDirectory && name !== "testing") yield* sources(path);
-    else if (/(?<!_test|_fixture)\.ts$/.test(name)) yield path;
-  }
-}
-
-/** Modules that the program starts: its own, those that it names by a URL, and channels in the service. */
-async function entries(): Promise<string[]> {
-  const found = new Set([new URL("cli/main.ts", ROOT).href]);
-  for (const folder of ["cli", "lib"]) {
-    for await (const path of sources(new URL(folder, ROOT).pathname)) {
-      const text = await Deno.readTextFile(path);
-      for (const [, name] of text.matchAll(/moduleUrl\("([^"]+\.ts)"\)/g)) {
-        found.add(new URL(name!, ROOT).href);
-      }
-    }
-  }
-  for (const channel of channels.filter(isInService)) found.add(channel.runtime.module);
-  return [...found];
+/** Modules that the program starts: its own, and channels in the service. */
+function entries(): string[] {
+  const own = Object.values(ENTRIES).map((path) => new URL(path, ROOT).href);
+  return [...own, ...channels.filter(isInService).map(({ runtime }) => runtime.module)];
 }
 
 Deno.test("the main job imports what a first start fetches, and what tool servers have fetched", async () => {
-  const all = await entries();
-  assert(
-    all.some((url) => url.endsWith("/lib/process/service/worker.ts")),
-    "the reader finds entries",
-  );
+  const all = entries();
   const dir = await Deno.makeTempDir();
   try {
     const program = toFileUrl(`${dir}/all.ts`);

@@ -19,6 +19,7 @@ interface Step {
 
 /** What can't run here, and why. */
 const LEFT_OUT: readonly [pattern: RegExp, why: string][] = [
+  [/install\.sh \| sh/, "fetches a release; tests/install_script_test.ts does that"],
   [/task test\b/, "runs every test, this one too"],
   [/service (agent|chat)\s*(#|$)/, "is a chat at a terminal"],
   [/service onboard\s*(#|$)/, "asks at a terminal"],

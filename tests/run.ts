@@ -3,7 +3,9 @@
  * Everything that has to pass: format, lint and types, and beside them the tests, in several processes.
  * Ends with `N passed, N failed, N skipped`; exits with 1 when anything failed.
  *
- *     deno task test [--full] [--changed [--since REVISION]] [--again] [--jobs N] [--timings FILE] [path …]
+ *     deno task test [--full] [--built] [--changed [--since REVISION]] [--again] [--jobs N] [--timings FILE] [path …]
+ *
+ * `--built` has homes start the built form, as a short run of everything does; else they start the sources.
  *
  * `--again` runs files that failed once more, alone, and lists those that pass then as unstable.
  *
@@ -88,7 +90,7 @@ async function testsOfChange(revision: string): Promise<string[]> {
 
 if (import.meta.main) {
   const flags = parseArgs(Deno.args, {
-    boolean: ["full", "changed", "again"],
+    boolean: ["full", "built", "changed", "again"],
     string: ["since", "jobs", "timings"],
   });
   const places = flags.changed
@@ -104,10 +106,11 @@ if (import.meta.main) {
   const report = new Report(files.length);
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
   const isShort = !flags.full && !flags.changed && flags._.length === 0;
-  const built = isShort ? await buildOnce(report, ROOT) : undefined;
+  const wantsBuilt = flags.built || isShort;
+  const built = wantsBuilt ? await buildOnce(report, ROOT) : undefined;
   // Where it cannot be made, each test that needs it says why.
   const project = flags._.length === 0 ? await testProject().catch(() => undefined) : undefined;
-  const builtProject = isShort && project !== undefined
+  const builtProject = wantsBuilt && project !== undefined
     ? await buildOnce(report, project.root)
     : undefined;
   const env: Record<string, string> = {

@@ -41,7 +41,17 @@ async function confirmFolder(folder: string, out: Output): Promise<boolean> {
 
 /** The remembered decisions; a folder that is allowed is on record. */
 export function openProjects(globals: Globals, out: Output): Projects {
-  return new Projects(homePaths(globals), async (folder) => {
+  const paths = homePaths(globals);
+  return new Projects(paths, async (folder) => {
+    const { installedDefinition, isReadOnly } = await import(
+      "../service_manager/installed_definition.ts"
+    );
+    const installed = await installedDefinition(paths);
+    if (installed !== undefined && isReadOnly(installed, folder)) {
+      out.note(
+        `The service that runs at login can't write there yet. Let it with: service install`,
+      );
+    }
     const { changeState, operatorDeps } = await import("../operator/with_state.ts");
     await changeState(
       operatorDeps(globals),

@@ -70,7 +70,7 @@ async function processDeps(globals: Globals, offline = false): Promise<DoctorDep
   const { paths } = own;
   return {
     version: own.version,
-    deno: { version: Deno.version.deno, standalone: Deno.build.standalone },
+    deno: { version: Deno.version.deno, standalone: Deno.build.standalone, os: Deno.build.os },
     paths,
     env: own.env,
     loadConfig: async () => {
@@ -100,6 +100,13 @@ async function processDeps(globals: Globals, offline = false): Promise<DoctorDep
         import("../../lib/registry/open_registry.ts"),
       ]);
       return await openRegistry(CHANNELS);
+    },
+    async atLogin() {
+      const { installedDefinition, isStale } = await import(
+        "../service_manager/installed_definition.ts"
+      );
+      const installed = await installedDefinition(paths);
+      return installed && { file: installed.file, isStale: await isStale(installed, paths) };
     },
     fetch,
     offline,

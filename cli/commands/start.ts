@@ -58,26 +58,15 @@ export async function startAndTell(
   globals: Globals,
   out: Output,
 ): Promise<typeof EXIT[keyof typeof EXIT]> {
-  const [{ homePaths }, { startService }, { describe, printDescribed }, { VERSION }] = await Promise
-    .all([
-      import("../home_paths.ts"),
-      import("../lifecycle/start.ts"),
-      import("../lifecycle/describe.ts"),
-      import("../version.ts"),
-    ]);
+  const [{ homePaths }, { startService }, { printRunning }] = await Promise.all([
+    import("../home_paths.ts"),
+    import("../lifecycle/start.ts"),
+    import("../lifecycle/until_running.ts"),
+  ]);
   const paths = homePaths(globals);
   const started = await startService(paths, asked, out);
   if (typeof started === "number") return started;
-  try {
-    const described = await describe(started, paths);
-    if (globals.json) out.json({ started: true, ...described });
-    else {
-      printDescribed(out, described, { nowMs: Date.now(), ownVersion: VERSION });
-      out.note("Stop it with: service stop");
-    }
-  } finally {
-    started.client.close();
-  }
+  await printRunning(started, paths, globals, out);
   return EXIT.done;
 }
 

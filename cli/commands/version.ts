@@ -12,9 +12,11 @@ const version: Command = {
   description: "Prints the version of this program and of its runtime.",
   examples: ["service version", "service version --json"],
   options: [],
-  run({ out, globals }) {
+  async run({ out, globals }) {
+    const { MIGRATIONS } = await import("../../lib/journal/migrations/migrations.ts");
     const facts = {
       version: VERSION,
+      databaseVersion: MIGRATIONS.at(-1)!.version,
       deno: Deno.version.deno,
       v8: Deno.version.v8,
       typescript: Deno.version.typescript,
@@ -29,7 +31,7 @@ const version: Command = {
       printParagraph(out, { text: "deno " }, runtime);
       out.line(facts.platform + (facts.compiled ? ", compiled" : ""));
     }
-    return Promise.resolve(EXIT.done);
+    return EXIT.done;
   },
 };
 

@@ -47,13 +47,15 @@ async function judge(
       fix: `Move it away: mv '${path}' '${path}.old'`,
     };
   }
-  if (Deno.build.os !== "windows" && info.uid !== uid) {
+  if (uid !== null && info.uid !== uid) {
     return {
       status: "fail",
       detail: `${path} belongs to user ${info.uid}, but you are user ${uid}`,
       fix: `Run as its owner, or: chown ${uid} '${path}'`,
     };
   }
+  // Modes are those of Unix; what other users may do there is not in them.
+  if (Deno.build.os === "windows") return undefined;
   const rights = kind === "file" ? constants.R_OK : constants.W_OK | constants.X_OK;
   const usual = kind === "file" ? 0o600 : 0o700;
   const fix = `chmod ${usual.toString(8)} '${path}'`;

@@ -50,14 +50,16 @@ export async function checkLock(
 
 /** The process that holds a lock, `?` where the file doesn't say; undefined for a lock that is free. */
 async function holderOf(lockFile: string): Promise<string | undefined> {
-  using file = await Deno.open(lockFile, { read: true, write: true }).catch((error) => {
+  const file = await Deno.open(lockFile, { read: true, write: true }).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
   if (file === undefined) return undefined;
+  const { lockHolder, unlock } = await import("../../lib/authority/home_lock.ts");
   if (await file.tryLock(true)) {
-    await file.unlock();
+    unlock(file);
     return undefined;
   }
-  return /^\d+/.exec(await Deno.readTextFile(lockFile))?.[0] ?? "?";
+  file.close();
+  return String(await lockHolder(lockFile) ?? "?");
 }

@@ -35,7 +35,7 @@ export type DoctorConfig = Pick<Loaded, "config" | "warnings" | "source">;
 /** What the checks look at. */
 export interface DoctorDeps {
   version: string;
-  deno: { version: string; standalone: boolean };
+  deno: { version: string; standalone: boolean; os: typeof Deno.build.os };
   paths: HomePaths;
   env: Env;
   /** Loads the configuration; throws `config_invalid` with every problem. */
@@ -55,6 +55,8 @@ export interface DoctorDeps {
   >;
   /** The packages of channels, without their runtimes. */
   channels(): Promise<ChannelRegistry>;
+  /** What `service install` wrote, and whether it is as it would be written now. */
+  atLogin(): Promise<{ file: string; isStale: boolean } | undefined>;
   fetch: typeof fetch;
   /** Ask no provider. */
   offline: boolean;
@@ -124,6 +126,7 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
     ...checks.slice(0, 3),
     { name: "workspace", repairs: true, run: () => checkWorkspace(workspace, paths) },
     ...checks.slice(3),
+    { name: "login", run: async () => checkAtLogin(await deps.atLogin()) },
     {
       name: "ports",
       run: async () =>
@@ -143,6 +146,17 @@ export async function doctorChecks(deps: DoctorDeps): Promise<Check[]> {
           : await checkModels({ config, fetch: deps.fetch, timeoutMs: PROVIDER_TIMEOUT_MS }),
     },
   ];
+}
+
+function checkAtLogin(installed: { file: string; isStale: boolean } | undefined): Finding {
+  if (installed === undefined) return { status: "ok", detail: "the service doesn't run at login" };
+  const { file, isStale } = installed;
+  if (!isStale) return { status: "ok", detail: file };
+  return {
+    status: "warn",
+    detail: `${file} is out of date: the program, its folders or its settings have changed`,
+    fix: "Write it again with: service install",
+  };
 }
 
 function judgeConfig(
@@ -210,13 +224,18 @@ async function checkAudit(
   };
 }
 
-async function checkSandbox({ confinement }: DoctorDeps, workspace: string): Promise<Finding> {
+async function checkSandbox(
+  { confinement, deno: { os } }: DoctorDeps,
+  workspace: string,
+): Promise<Finding> {
   const { confined, reason, childUser } = await confinement(workspace);
   if (!confined) {
     return {
       status: "warn",
       detail: "there is no sandbox, so tools refuse what isn't safe without one: " + reason,
-      fix: "On Linux install bubblewrap and allow user namespaces: apt install bubblewrap",
+      fix: os === "linux"
+        ? "Install bubblewrap and allow user namespaces: apt install bubblewrap"
+        : "Run the service on Linux, or in a Linux container, if the agent is to run commands",
     };
   }
   if (childUser === undefined) return { status: "ok", detail: reason };

@@ -11,6 +11,7 @@ import { CHANNELS } from "../../channels/mod.ts";
 import { acquireHome } from "../../lib/authority/home_lock.ts";
 import { openRegistry } from "../../lib/registry/open_registry.ts";
 import { type Behaviour, startModelServer } from "../../tests/fakes/model_server.ts";
+import { findConfinement } from "../../lib/executor/sandbox.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { type Finding, repairAll, runChecks } from "./check.ts";
 import { checkClock } from "./check_clock.ts";
@@ -462,7 +463,7 @@ Deno.test("runChecks() keeps the order, and survives what throws or hangs", asyn
 function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDeps {
   return {
     version: "1.0.0",
-    deno: { version: "2.9.6", standalone: false },
+    deno: { version: "2.9.6", standalone: false, os: "linux" },
     paths,
     env: () => undefined,
     loadConfig: () =>
@@ -479,6 +480,7 @@ function healthy(paths: HomePaths, changes: Partial<DoctorDeps> = {}): DoctorDep
     verifyAudit: () =>
       Promise.resolve({ ok: true, records: 3, head: "", tornBytes: 0, unknown: [] }),
     channels: () => Promise.resolve({ usable: new Map(), broken: [] }),
+    atLogin: () => Promise.resolve(undefined),
     fetch: answering,
     offline: false,
     listen: () => ({ close: () => {} }),
@@ -506,6 +508,7 @@ Deno.test("doctorChecks() finds nothing wrong on a healthy machine", () =>
       "sandbox ok",
       "channels ok",
       "service ok",
+      "login ok",
       "ports ok",
       "ports ok",
       "model ok",
@@ -625,6 +628,20 @@ Deno.test("doctorChecks() reports every part that is not well, with what to do",
     assertEquals(stderr.text, "2 failed, 1 warning\n");
   }));
 
+Deno.test("doctorChecks() says on other systems that commands need Linux, and names no package", () =>
+  withHome(async (paths) => {
+    for (const os of ["darwin", "windows"] as const) {
+      const { reason } = await findConfinement(os);
+      const deno = { version: "2.9.6", standalone: false, os };
+      const confinement = () => Promise.resolve({ confined: false, reason });
+      const checks = await doctorChecks(healthy(paths, { deno, confinement }));
+      const found = (await runChecks(checks)).find(({ name }) => name === "sandbox")!;
+      assertEquals(found.status, "warn");
+      assertStringIncludes(found.detail, `this is ${os === "darwin" ? "macOS" : "Windows"}`);
+      assertStringIncludes(found.fix!, "Run the service on Linux");
+    }
+  }));
+
 Deno.test("printDiagnosis() fits a terminal of 40 columns", () => {
   const { out, stdout } = memoryOutput({ stdout: true, noColor: true, columns: 40 });
   const results = [{
@@ -648,4 +665,20 @@ Deno.test("doctorChecks() asks nobody with --offline", () =>
     const results = await runChecks(await doctorChecks(healthy(paths, { offline: true, fetch })));
     const { status, detail } = results.at(-1)!;
     assertEquals([status, detail], ["skip", "not asked: --offline"]);
+  }));
+
+Deno.test("doctorChecks() says when what starts the service at login is out of date", () =>
+  withHome(async (paths) => {
+    const find = async (installed?: { file: string; isStale: boolean }) => {
+      const atLogin = () => Promise.resolve(installed);
+      const results = await runChecks(await doctorChecks(healthy(paths, { atLogin })));
+      const { status, fix } = results.find(({ name }) => name === "login")!;
+      return [status, fix];
+    };
+    assertEquals(await find(), ["ok", undefined]);
+    assertEquals(await find({ file: "/unit", isStale: false }), ["ok", undefined]);
+    assertEquals(await find({ file: "/unit", isStale: true }), [
+      "warn",
+      "Write it again with: service install",
+    ]);
   }));

@@ -8,6 +8,7 @@
 
 import { writeFileAtomic } from "../../lib/base/atomic_write.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
+import { isProgram } from "../../lib/base/is_program.ts";
 import { fromRoot, isLauncher, launcherText } from "./launcher.ts";
 
 /** What {@linkcode install} works on. */
@@ -141,15 +142,6 @@ function addToPath(folder: string, shell: string): string {
     : "~/.profile";
   const line = `export PATH=${quoted}:$PATH`;
   return `echo ${`'${line.replaceAll("'", `'\\''`)}'`} >> ${file} && ${line}`;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    const { isFile, mode } = Deno.statSync(path);
-    return isFile && ((mode ?? 0o111) & 0o111) !== 0;
-  } catch {
-    return false;
-  }
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -19,10 +19,13 @@ export interface LauncherOf {
 /** By this line a launcher is known. */
 const MARK = "# Starts service. Written by: deno task install";
 
-/** Says what people type to reach a script: its path as they wrote it, unless the PATH leads to it. */
+/**
+ * Says what people type to reach a script: its path as they wrote it, unless the PATH leads to it. A unit
+ * or a container that starts it knows better, and has said so.
+ */
 export const SAY_TYPED_AS = `case $0 in *[!A-Za-z0-9_./+-]*) typed="'$0'" ;; *) typed=$0 ;; esac
 [ "$(command -v service)" = "$0" ] && typed=service
-export SERVICE_COMMAND="$typed"
+export SERVICE_COMMAND="\${SERVICE_COMMAND:-$typed}"
 `;
 
 /** Its text. */

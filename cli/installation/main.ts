@@ -6,7 +6,7 @@
  * @module
  */
 
-import { ROOT } from "../../lib/base/layout.ts";
+import { pathOf, ROOT } from "../../lib/base/layout.ts";
 import { isAbsolutePath, normalize } from "../../lib/config/paths.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { processOutput } from "../output.ts";
@@ -43,7 +43,7 @@ async function run([name = "", ...rest]: string[]): Promise<ExitCode> {
   }
   const dir = absolute(parsed.options["dir"]);
   const built = absolute(parsed.options["built"]);
-  const root = decodeURIComponent(ROOT.pathname).replace(/\/$/, "");
+  const root = pathOf(ROOT).replace(/\/$/, "");
   const deps = { root, deno: Deno.execPath(), env: (name: string) => Deno.env.get(name) };
   if (isInstall) {
     const { path, remarks } = await install({ dir, built }, deps);

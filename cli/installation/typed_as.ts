@@ -37,7 +37,25 @@ export function typedAs(inputs: TypedAsInputs): string {
   return isHere ? `${deno} task service` : `${deno} task --config ${quoted(root)} service`;
 
   function quoted(folder: string): string {
-    const file = `${folder}/deno.json`;
-    return /^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
+    return shellQuoted(`${folder}/deno.json`);
   }
+}
+
+/** `service` where a program of one file comes first on the PATH, else its path. */
+export function fileTypedAs(
+  file: string,
+  { env, isProgram, realPath, os }:
+    & Pick<TypedAsInputs, "env" | "isProgram">
+    & { realPath: (path: string) => string; os: typeof Deno.build.os },
+): string {
+  const [separator, ending] = os === "windows" ? [";", ".exe"] : [":", ""];
+  const folders = (env("PATH") ?? "").split(separator).filter((folder) => folder !== "");
+  const first = folders.map((folder) => `${folder}/service${ending}`).find(isProgram);
+  if (first !== undefined && realPath(first) === realPath(file)) return "service";
+  if (os !== "windows") return shellQuoted(file);
+  return file.includes(" ") ? `"${file}"` : file;
+}
+
+function shellQuoted(file: string): string {
+  return /^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a service that stays runs: in the background, in a terminal, or under systemd. Decides where its
- * log is and who can start it again.
+ * Where a service that stays runs: in the background, in a terminal, or under a service manager. Decides
+ * where its log is and who can start it again.
  *
  * @module
  */
@@ -13,6 +13,7 @@ export type Keeper =
   & (
     | { kind: "background" }
     | { kind: "systemd"; unit: string; isUser: boolean }
+    | { kind: "launchd"; label: string }
     | { kind: "foreground"; terminal?: string }
   );
 
@@ -22,7 +23,9 @@ export async function keeperOf(
   record: ServiceRecord | undefined,
 ): Promise<Keeper> {
   if (record?.log !== undefined) {
-    return { kind: "background", log: record.logFile ?? record.log };
+    const { launchdLabel: label } = record;
+    const log = record.logFile ?? record.log;
+    return label === undefined ? { kind: "background", log } : { kind: "launchd", label, log };
   }
   const keeper = await keeperOutside(pid);
   return { ...keeper, log: record?.logFile ?? keeper.log };
@@ -69,4 +72,15 @@ export function logPlace(keeper: Keeper): string {
   return terminal === undefined
     ? "standard error of the program that started it"
     : `terminal ${terminal}`;
+}
+
+/**
+ * The command with which its service manager starts it once it has stopped; undefined where there is none,
+ * or only root may.
+ */
+export function startCommand(keeper: Keeper, uid = Deno.uid()): string[] | undefined {
+  if (keeper.kind === "systemd" && (keeper.isUser || uid === 0)) {
+    return ["systemctl", ...keeper.isUser ? ["--user"] : [], "start", keeper.unit];
+  }
+  if (keeper.kind === "launchd") return ["launchctl", "kickstart", `gui/${uid}/${keeper.label}`];
 }

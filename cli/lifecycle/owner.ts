@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lockHolder, unlock } from "../../lib/authority/home_lock.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
@@ -85,13 +86,13 @@ async function readLock(
   { lockFile, home }: HomePaths,
 ): Promise<{ isHeld: boolean; pid?: number }> {
   try {
-    using file = await Deno.open(lockFile);
+    const file = await Deno.open(lockFile);
     if (await file.tryLock(false)) {
-      await file.unlock();
+      unlock(file);
       return { isHeld: false };
     }
-    const pid = Number.parseInt(await Deno.readTextFile(lockFile), 10);
-    return { isHeld: true, pid: Number.isInteger(pid) ? pid : undefined };
+    file.close();
+    return { isHeld: true, pid: await lockHolder(lockFile) };
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) return { isHeld: false };
     throw new ServiceError(

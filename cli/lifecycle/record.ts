@@ -11,6 +11,9 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 /** The variable that names the log file of a service in the background. */
 export const LOG_FILE = "SERVICE_LOG_FILE";
 
+/** The variable in which a launchd agent says by what name launchd knows it. */
+export const LAUNCHD_LABEL = "SERVICE_LAUNCHD_LABEL";
+
 /** A service and how it was started. Times are milliseconds since 1970. */
 export interface ServiceRecord {
   pid: number;
@@ -18,10 +21,12 @@ export interface ServiceRecord {
   /** Of the command line, such as `["gateway"]`. */
   args: string[];
   cwd: string;
-  /** Where its standard error goes. Only a service in the background has one. */
+  /** Where its standard error goes. Only a service in the background, or under launchd, has one. */
   log?: string;
   /** The file that its log goes to, if that is another one (`log.file`). */
   logFile?: string;
+  /** Its name for launchd, which started it. */
+  launchdLabel?: string;
   /** How long running turns get when it stops. */
   drainTimeoutS: number;
   stoppingAt?: number;

@@ -5,13 +5,11 @@
  */
 
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { IS_BUILT, ROOT } from "../../lib/base/layout.ts";
 import { makePrivateDir } from "../../lib/base/private_dir.ts";
 import { type HomePaths, serviceLog } from "../../lib/config/paths.ts";
-import { lockedFlags } from "../../lib/packages/locked_packages.ts";
 import { EXIT, type ExitCode } from "../command.ts";
+import { findInstallation, programOf } from "../installation/installation.ts";
 import type { Output } from "../output.ts";
 import { findOwner, type Running } from "./owner.ts";
 import { LOG_FILE } from "./record.ts";
@@ -102,7 +100,8 @@ async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: str
   const { openSync, closeSync } = await import("node:fs");
   const fd = openSync(logFile, "a");
   let exitCode: number | undefined;
-  const child = spawn(Deno.execPath(), [...programArgs(), ...args], {
+  const [program, ...programArgs] = programOf(findInstallation());
+  const child = spawn(program!, [...programArgs, ...args], {
     cwd,
     detached: true,
     env: { ...Deno.env.toObject(), [LOG_FILE]: logFile },
@@ -113,21 +112,6 @@ async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: str
   child.on("error", () => exitCode = EXIT.failed);
   child.unref();
   return { pid: child.pid, exitCode: () => exitCode };
-}
-
-/** What deno is given to run this program. The binary is the program. */
-function programArgs(): string[] {
-  if (Deno.build.standalone) return [];
-  const flags = IS_BUILT
-    ? [
-      "--no-remote",
-      "--no-npm",
-      "--no-lock",
-      "--config",
-      fileURLToPath(new URL("deno.json", ROOT)),
-    ]
-    : ["--cached-only", ...lockedFlags()];
-  return ["run", "-q", "--no-prompt", ...flags, "-P=service", fileURLToPath(Deno.mainModule)];
 }
 
 /** What it wrote to its log since: why it ended, and the last lines before that. */

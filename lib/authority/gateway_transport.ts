@@ -4,14 +4,17 @@
  * @module
  */
 
+import { OWN_PROCESS, whenNarrowed } from "../rpc/child_transport.ts";
 import { type Port, portTransport } from "../rpc/port_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
 import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
 
-/** Whether this is a process of its own, and not a Worker. */
-export const IS_PROCESS: boolean =
-  typeof (globalThis as { postMessage?: unknown }).postMessage !== "function";
+const scope = globalThis as { postMessage?: unknown; name?: string };
+
+/** Whether this is a process of its own, and not a Worker of the launcher. */
+export const IS_PROCESS: boolean = typeof scope.postMessage !== "function" ||
+  scope.name === OWN_PROCESS;
 
 /** Functions of the console that write to standard output. */
 const PRINTING = [
@@ -32,7 +35,13 @@ export function gatewayTransport(): Transport {
   // deno-lint-ignore no-console -- of whoever's package
   for (const name of PRINTING) console[name] = console.error;
   return streamTransport(
-    { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
+    { readable: ReadableStream.from(input()), writable: Deno.stdout.writable },
     { maxFrameBytes: MAX_GATEWAY_FRAME_BYTES },
   );
+}
+
+/** Standard input, read from when this process has the permissions of the gateway. */
+async function* input(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  await whenNarrowed();
+  yield* Deno.stdin.readable;
 }

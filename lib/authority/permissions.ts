@@ -5,6 +5,7 @@
  * @module
  */
 
+import { endpointAt, endpointHost } from "../base/local_endpoint.ts";
 import type { Permission } from "../base/permission.ts";
 import type { Config } from "../config/schema.ts";
 import { transcriptionEndpoint } from "../transcription/endpoint.ts";
@@ -23,6 +24,8 @@ export interface PermissionInputs {
   env: readonly { variable: string; askedBy: string }[];
   /** Folders of modules that the service imports when it needs them; none in the binary. */
   sources: readonly string[];
+  /** Default: that of this machine. */
+  os?: typeof Deno.build.os;
 }
 
 /** The table, in a fixed order, without duplicates of value and asker. */
@@ -42,14 +45,15 @@ export function computePermissions(inputs: PermissionInputs): Permission[] {
     const { host, port } = transcriptionEndpoint(config.transcription);
     table.push({ kind: "net", value: hostPort(host, port), askedBy: "transcription" });
   }
-  table.push({ kind: "net", value: `unix:${paths.socket}`, askedBy: "local socket" });
+  const local = endpointAt(paths.socket, inputs.os);
+  table.push({ kind: "net", value: endpointHost(local), askedBy: "local socket" });
   table.push({ kind: "read", value: paths.dataDir, askedBy: "journal" });
-  table.push({ kind: "read", value: paths.socket, askedBy: "local socket" });
+  table.push({ kind: "read", value: local.file, askedBy: "local socket" });
   for (const source of inputs.sources) {
     table.push({ kind: "read", value: source, askedBy: "modules loaded on demand" });
   }
   table.push({ kind: "write", value: paths.dataDir, askedBy: "journal" });
-  table.push({ kind: "write", value: paths.socket, askedBy: "local socket" });
+  table.push({ kind: "write", value: local.file, askedBy: "local socket" });
   for (const { variable, askedBy } of inputs.env) {
     table.push({ kind: "env", value: variable, askedBy });
   }

@@ -180,7 +180,7 @@ export function folderProblem(
       return `it and the service's own "${own}" lie in each other`;
     }
   }
-  const source = sourcePaths([""]).map((path) => path.replace(/\/$/, ""))
+  const source = sourcePaths([""]).map((path) => path.replace(/[/\\]$/, ""))
     .find((path) => isInside(folder, path));
   if (source !== undefined) return `it lies in the program's own folder "${source}"`;
   if (workspace === undefined) return undefined;

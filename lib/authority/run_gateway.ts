@@ -9,7 +9,8 @@
 import { dirname, fromFileUrl } from "@std/path";
 import { type Permission, valuesByKind, workerPermissions } from "../base/permission.ts";
 import { makePrivateDir } from "../base/private_dir.ts";
-import { moduleUrl, sourcePaths } from "../base/layout.ts";
+import { entryUrl } from "../base/entries.ts";
+import { sourcePaths } from "../base/layout.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../executor/executor.ts";
 import { machineEnv, machineFiles } from "../executor/machine_files.ts";
@@ -29,12 +30,10 @@ export interface RunningGateway {
   kill(): Promise<void>;
 }
 
-const ENTRY = moduleUrl("lib/process/service/worker.ts");
-
 /** Starts it in a Worker. */
 export function gatewayWorker(table: readonly Permission[], entry?: URL): RunningGateway {
   const ended = Promise.withResolvers<string>();
-  const worker = new Worker((entry ?? ENTRY).href, {
+  const worker = new Worker((entry ?? entryUrl("gateway")).href, {
     type: "module",
     name: "service",
     deno: { permissions: workerPermissions(table) },
@@ -80,7 +79,8 @@ export function createGatewayExecutor(
 
 /** Starts it in a process of its own, which has exactly the permissions of the table. */
 export async function gatewayProcess(
-  { table, env, executor, packages, cacheDir, logLine, entry = ENTRY }: GatewayProcess,
+  { table, env, executor, packages, cacheDir, logLine, entry = entryUrl("gateway") }:
+    GatewayProcess,
 ): Promise<RunningGateway> {
   const { net, read, write, env: named } = valuesByKind(table);
   const sockets = net.filter((value) => value.startsWith("unix:")).map((value) => value.slice(5));

@@ -19,6 +19,7 @@
  * - `read_archive.ts`: checks an archive
  * - `restore_home.ts`: makes a home of an archive
  * - `stored_backups.ts`: backups by age and size
+ * - `tar.ts`: reads and writes tar
  *
  * @module
  */

@@ -12,8 +12,11 @@ const TO_ROOT = "../../";
 /** Whether this is the built form. */
 export const IS_BUILT: boolean = !import.meta.url.endsWith(".ts");
 
-/** Whether no package has to be found: the built form and the binary hold them. */
-export const HOLDS_PACKAGES: boolean = IS_BUILT || Deno.build.standalone;
+/**
+ * Whether a process can't be given its permissions by flags: the compiled binary has them baked in. Such a
+ * process starts with all that the launcher may, and gives itself what is its own (`lib/executor/child.ts`).
+ */
+export const NARROWS_ITSELF: boolean = Deno.build.standalone;
 
 /** Folder of the program, with a slash at its end. */
 export const ROOT: URL = new URL(TO_ROOT, import.meta.url);
@@ -33,7 +36,13 @@ export function sourcePaths(paths: readonly string[], { shares = false } = {}): 
   const there = IS_BUILT
     ? whole.filter((path) => !path.endsWith(".ts") && !isBundled(path))
     : whole;
-  return there.map((path) => decodeURIComponent(new URL(path, ROOT).pathname));
+  return there.map((path) => pathOf(new URL(path, ROOT)));
+}
+
+/** The path of a `file:` URL; on Windows as `C:\folder\file`. */
+export function pathOf({ pathname }: URL, os = Deno.build.os): string {
+  const path = decodeURIComponent(pathname);
+  return os === "windows" ? path.replace(/^\//, "").replaceAll("/", "\\") : path;
 }
 
 /** A folder that no process starts in: the built form has it in what imports it. */

@@ -13,11 +13,6 @@ export interface Permission {
   askedBy: string;
 }
 
-/** Whether flags can say it: Deno splits their values at every comma. */
-export function fitsFlags(table: readonly Permission[]): boolean {
-  return table.every(({ value }) => !value.includes(","));
-}
-
 /** The table as the options of a Worker. What is not named is denied. */
 export function workerPermissions(table: readonly Permission[]): Deno.PermissionOptionsObject {
   return {

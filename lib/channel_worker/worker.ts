@@ -12,7 +12,7 @@ import { PermanentDeliveryError } from "../channel/delivery_error.ts";
 import { plainJson } from "../channel/plain_json.ts";
 import type { Handlers } from "../rpc/endpoint.ts";
 import { Peer } from "../rpc/peer.ts";
-import { READY } from "../rpc/child_transport.ts";
+import { ENDED, whenNarrowed } from "../rpc/child_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import { fingerprintsOf, newSalt } from "../secrets/fingerprints_of.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
@@ -36,20 +36,12 @@ import { trapEnds, type WorkerScope } from "./trap_ends.ts";
 /** In a process that narrows itself this is a Worker of it, and the process ends by its word. */
 const scope = self as unknown as WorkerScope & {
   postMessage?: (message: string) => void;
-  onmessage: ((event: MessageEvent) => void) | null;
 };
 const { postMessage } = scope;
 const exit: (code: number) => never = Deno.exit;
 const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 
-if (postMessage === undefined) void run(readBoot());
-else {
-  scope.onmessage = () => {
-    scope.onmessage = null;
-    void run(readBoot());
-  };
-  postMessage(READY);
-}
+void whenNarrowed().then(() => run(readBoot()));
 
 /** The first frame, and no byte of the next one. */
 function readBoot(): WorkerBoot {
@@ -64,7 +56,7 @@ function readBoot(): WorkerBoot {
 
 /** Nobody hears it any more, or ever will. */
 function leave(): never {
-  postMessage?.("ended");
+  postMessage?.(ENDED);
   exit(1);
 }
 

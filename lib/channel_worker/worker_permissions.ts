@@ -11,7 +11,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { ChannelPermissions } from "../channel/descriptor.ts";
 import { isWildcardHost } from "../base/wildcard_host.ts";
 import type { Permission } from "../base/permission.ts";
-import { HOLDS_PACKAGES, sourcePaths } from "../base/layout.ts";
+import { IS_BUILT, sourcePaths } from "../base/layout.ts";
 
 /** Whose permissions they are. */
 export interface WorkerOwner {
@@ -59,7 +59,7 @@ export function channelWorkerPermissions(
   const own = URL.parse("./", module);
   const sources = [
     ...sourcePaths(["lib/"], { shares: true }),
-    ...own?.protocol === "file:" && !HOLDS_PACKAGES ? [fromFileUrl(own)] : [],
+    ...own?.protocol === "file:" && !IS_BUILT ? [fromFileUrl(own)] : [],
   ];
   const read = [stateDir, ...permissions.paths, ...sources];
   for (const value of new Set(read)) {

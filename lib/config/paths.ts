@@ -126,10 +126,12 @@ export function isAbsolutePath(path: string): boolean {
 }
 
 /** The path without `.`, `..` and repeated or trailing slashes. Takes an absolute one. */
-export function normalize(path: string): string {
-  const [root] = /^(?:[A-Za-z]:)?[/\\]/.exec(path) ?? [""];
+export function normalize(path: string, os = Deno.build.os): string {
+  // Windows takes both separators.
+  const plain = os === "windows" ? path.replaceAll("\\", "/") : path;
+  const [root] = /^(?:[A-Za-z]:)?[/\\]/.exec(plain) ?? [""];
   const parts: string[] = [];
-  for (const part of path.slice(root.length).split(Deno.build.os === "windows" ? /[/\\]/ : "/")) {
+  for (const part of plain.slice(root.length).split("/")) {
     if (part === "..") parts.pop();
     else if (part !== "" && part !== ".") parts.push(part);
   }

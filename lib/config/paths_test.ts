@@ -94,3 +94,8 @@ Deno.test("normalize() never climbs above the root", () => {
   assertEquals(normalize("/../../a/./b//../c/"), "/a/c");
   assertEquals(normalize("/"), "/");
 });
+
+Deno.test("normalize() takes both separators on Windows, and a backslash as a letter elsewhere", () => {
+  assertEquals(normalize("C:\\Users\\a\\..\\b/c\\", "windows"), "C:/Users/b/c");
+  assertEquals(normalize("/a\\b/../c", "linux"), "/c");
+});

@@ -24,7 +24,7 @@ import { NO_PERMISSIONS } from "../executor/command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor } from "../executor/executor.ts";
 import type { SandboxView } from "../executor/sandbox.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import { moduleUrl, sourcePaths } from "../base/layout.ts";
+import { sourcePaths } from "../base/layout.ts";
 
 /** What the reader works with. */
 export interface DocumentReaderOptions {
@@ -64,8 +64,6 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const MAX_ANSWER_CHARS = 2 * MAX_TEXT_CHARS;
 const MAX_DETAIL_CHARS = 500;
 
-const ENTRY = moduleUrl("lib/documents/child.ts");
-
 /** An answer of the child, which has worked on a stranger's bytes. */
 const ANSWER = z.union([
   z.strictObject({
@@ -81,7 +79,7 @@ const ANSWER = z.union([
 
 /** Makes a reader; nothing is started before the first document. */
 export function createDocumentReader(options: DocumentReaderOptions): OwnedDocumentReader {
-  const { log, cacheDir, sandbox, timeoutMs = EXTRACT_TIMEOUT_MS, entry = ENTRY } = options;
+  const { log, cacheDir, sandbox, timeoutMs = EXTRACT_TIMEOUT_MS, entry } = options;
   const executor = createExecutor({
     cacheDir,
     workspace: options.workspace,
@@ -178,11 +176,11 @@ export function createDocumentReader(options: DocumentReaderOptions): OwnedDocum
 
 /** What the child sees beside what every child does: its sources, and the packages that these import. */
 function childNeeds(
-  entry: URL,
+  entry: URL | undefined,
   denoDir: string | undefined,
 ): Pick<ChildJob, "view" | "packages"> {
   const view: SandboxView = { readOnly: [], readWrite: [], network: false };
-  const other = entry === ENTRY ? [] : [fromFileUrl(entry)];
+  const other = entry === undefined ? [] : [fromFileUrl(entry)];
   return {
     view: {
       ...view,

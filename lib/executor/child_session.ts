@@ -23,10 +23,10 @@ export interface SessionKind<Authority extends Endpoint, Child extends SessionEn
 
 /** What every such child is started as. */
 export interface SessionBegin<Authority extends Endpoint, Child extends SessionEndpoint> {
-  /** As `child.ts` knows it. */
+  /** An `EntryName`, or any other with an `entry` of its own. */
   name: string;
-  /** Its module, which calls `childPeer()`. */
-  entry: URL;
+  /** Its module, which calls `childPeer()`; default: that of the name. */
+  entry?: URL;
   kind: SessionKind<Authority, Child>;
   /** Given to it at its start; the place for values of secrets. */
   params: ParamsOf<Child, "start">;

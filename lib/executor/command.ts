@@ -1,8 +1,8 @@
 /**
- * How a child is started: the one place that knows both ways, from source and as the compiled binary.
+ * How a child is started: the one place that knows both ways.
  *
- * From source the child is `deno run` of the tool's own file with exactly the permissions of its
- * action. The binary cannot be given permissions by its parent, so it is started with a hidden first
+ * Where there is a Deno, the child is `deno run` of its own module with exactly the permissions of its
+ * action. The compiled binary can't be given permissions by its parent, so it is started with a hidden first
  * argument and narrows itself (see `child.ts`).
  *
  * @module
@@ -10,7 +10,8 @@
 
 // Of other folders types alone, and the layout: a child loads this module, and sees no more of them.
 import type { LockedPackages } from "../packages/locked_packages.ts";
-import { moduleUrl } from "../base/layout.ts";
+import { entryUrl } from "../base/entries.ts";
+import { NARROWS_ITSELF } from "../base/layout.ts";
 
 /** What an action's child may do; nothing else is granted. */
 export interface ChildPermissions {
@@ -21,7 +22,7 @@ export interface ChildPermissions {
   net: readonly string[];
   /** Address ranges that stay closed whatever `net` says: a second wall. */
   denyNet: readonly string[];
-  /** Every address that `denyNet` leaves open, instead of `net`; for a child that asks about each. */
+  /** Every address that `denyNet` leaves open, beside `net`; for a child that asks about each. */
   everyAddress?: true;
   /** Absolute paths of programs that it may start; only for a child in the sandbox of commands. */
   run?: readonly string[];
@@ -34,14 +35,13 @@ export interface ChildPermissions {
 /** Nothing at all. */
 export const NO_PERMISSIONS: ChildPermissions = { read: [], write: [], net: [], denyNet: [] };
 
-/** Hidden first argument that makes the compiled binary a child. */
+/** Hidden first argument of a process that narrows itself. */
 export const CHILD_ARGUMENT = "__child";
 
-/** What stands after it for the relay of a sandbox's network. */
-export const RELAY_ARGUMENT = "network_relay";
-
-/** What stands after it for the program of the sandbox's self-test. */
-export const PROBE_ARGUMENT = "probe_kernel";
+/** All that the launcher may: what `deno.json` names `service`, and what is baked into the compiled binary. */
+export const LAUNCHER_GRANTS: readonly string[] = [
+  ...["--allow-read", "--allow-write", "--allow-net", "--allow-env", "--allow-run", "--allow-sys"],
+];
 
 /** A program and what it is given. */
 export interface ChildCommand {
@@ -53,8 +53,9 @@ export interface ChildCommand {
 
 /** What a command is built from. */
 export interface ChildCommandOptions {
+  /** What a process that narrows itself is told to be: a name of `entries.ts`. */
   tool: string;
-  /** The tool's child side, a `file:` URL; unused in the binary. */
+  /** Its module, a `file:` URL; unused where it narrows itself. */
   entry: URL;
   permissions: ChildPermissions;
   /** From source only: the binary holds its packages. A child without it can import none. */
@@ -84,8 +85,9 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
   }
   // Deno splits the value of a flag at every comma and knows no escape, so a path that holds one would
   // grant two others. Such a child is given the kinds as a whole and narrows itself like the binary.
-  const isExact = ![...permissions.read, ...permissions.write, ...permissions.run ?? []]
-    .some((path) => path.includes(","));
+  const isExact = !NARROWS_ITSELF &&
+    ![...permissions.read, ...permissions.write, ...permissions.run ?? []]
+      .some((path) => path.includes(","));
   const grants = isExact
     ? [
       ...flag("--allow-read", permissions.read),
@@ -99,14 +101,8 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
     ]
     : [
       "--unstable-worker-options",
-      "--allow-read",
-      ...(permissions.write.length > 0 ? ["--allow-write"] : []),
-      ...(permissions.net.length > 0 || permissions.everyAddress ? ["--allow-net"] : []),
-      ...flag("--deny-net", permissions.denyNet),
-      ...(permissions.run === undefined ? [] : ["--allow-run"]),
-      ...(permissions.env === undefined ? [] : ["--allow-env"]),
-      ...(permissions.sys === undefined ? [] : ["--allow-sys"]),
-      moduleUrl("lib/executor/child.ts").href,
+      ...NARROWS_ITSELF ? LAUNCHER_GRANTS : kindsOf(permissions),
+      entryUrl("child").href,
       ...narrowing,
     ];
   return {
@@ -131,6 +127,19 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
     ],
     env,
   };
+}
+
+/** The kinds of permissions that a child needs, as a whole. */
+function kindsOf({ write, net, everyAddress, denyNet, run, env, sys }: ChildPermissions): string[] {
+  return [
+    "--allow-read",
+    ...(write.length > 0 ? ["--allow-write"] : []),
+    ...(net.length > 0 || everyAddress ? ["--allow-net"] : []),
+    ...flag("--deny-net", denyNet),
+    ...(run === undefined ? [] : ["--allow-run"]),
+    ...(env === undefined ? [] : ["--allow-env"]),
+    ...(sys === undefined ? [] : ["--allow-sys"]),
+  ];
 }
 
 function flag(name: string, values: readonly string[]): string[] {

@@ -11,6 +11,7 @@ import { EXECUTOR_SOURCES, memoryFolder, packageMounts, SANDBOX_CACHE_DIR } from
 import type { SessionBegin, SessionEndpoint } from "./child_session.ts";
 import type { Endpoint } from "../rpc/endpoint.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
+import { type EntryName, entryUrl } from "../base/entries.ts";
 import { sourcePaths } from "../base/layout.ts";
 
 /** A child that lives on in the sandbox of commands. */
@@ -52,7 +53,7 @@ export async function sessionCommand(
   const packages = Deno.build.standalone ? undefined : job.packages;
   return childCommand({
     tool: job.name,
-    entry: job.entry,
+    entry: job.entry ?? entryUrl(job.name as EntryName),
     permissions: job.permissions,
     packages,
     maxHeapMiB: job.maxHeapMiB ?? DEFAULT_MAX_HEAP_MIB,

@@ -190,6 +190,31 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs("testSandbox() takes a workspace below /var/lib for no secret", "bubblewrap", "root"),
+  async fn() {
+    const scratchDir = await Deno.makeTempDir({ dir: "/var/lib" });
+    try {
+      const report = await testSandbox({
+        scratchDir,
+        async run(workspace, script, asked) {
+          const mounts = await kernelProbeMounts();
+          const args = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
+          const { code, stdout } = await runSandbox([
+            ...args,
+            ...["/bin/sh", "-c", script, "sh", ...asked],
+          ]);
+          return { type: "exited", code, signal: null, output: stdout };
+        },
+      });
+      const { held, detail } = report.trials.find(({ name }) => name === "read_secrets")!;
+      assert(held, detail);
+    } finally {
+      await Deno.remove(scratchDir, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
   ...needs("testSandbox() finds what a sandbox lets through to the kernel", "bubblewrap"),
   async fn() {
     const scratchDir = await Deno.realPath(await Deno.makeTempDir());

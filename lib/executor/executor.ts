@@ -20,7 +20,7 @@ import { SANDBOX_CACHE_DIR, type SandboxView, sandboxView } from "./sandbox.ts";
 import { EXEC_FILTERED } from "./seccomp_filter.ts";
 import { type TriedSandbox, TriedSandboxes } from "./tried_sandboxes.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
-import { moduleUrl } from "../base/layout.ts";
+import { type EntryName, entryUrl } from "../base/entries.ts";
 
 /** One action for a child. */
 export interface ChildJob {
@@ -32,7 +32,7 @@ export interface ChildJob {
   timeoutMs: number;
   /** For a child side that imports npm packages. */
   packages?: LockedPackages;
-  /** The tool's child side when it is not `lib/tools/child/<tool>.ts`; for tests. */
+  /** The module of the child; default: that of the tool. */
   entry?: URL;
 }
 
@@ -47,10 +47,9 @@ export interface SessionJob<Authority extends Endpoint, Child extends SessionEnd
 
 /** A process that lives on and has its pipes to itself. */
 export interface ProcessJob extends Pick<ChildJob, "permissions" | "view" | "packages"> {
-  /** As `CHILD_TOOLS` and the like name it. */
-  name: string;
-  /** A `file:` URL; unused in the binary. */
-  entry: URL;
+  name: EntryName;
+  /** A `file:` URL; default: that of the name. */
+  entry?: URL;
   /** Variables that it has beside Deno's own. */
   env: Readonly<Record<string, string>>;
   /** See `SpawnOptions`. */
@@ -146,8 +145,7 @@ class ChildExecutor {
         return { type: "fault", message: `${slots.maxWaiting} actions wait already` };
       }
       const child = await this.#children.start(release, async () => {
-        const entry = job.entry ?? moduleUrl(`lib/tools/child/${tool}.ts`);
-        const started = await this.#commandLine({ ...job, tool, entry });
+        const started = await this.#commandLine({ ...job, tool });
         signal.throwIfAborted();
         if (closing.aborted) return undefined;
         return runProcess({ ...job, ...started, signal, closing, onProgress });
@@ -271,9 +269,9 @@ class ChildExecutor {
 
   /** What is started, and its whole environment. */
   async #commandLine(
-    { tool, entry, permissions, view, timeoutMs, ...job }: {
+    { tool, entry = entryUrl(tool as EntryName), permissions, view, timeoutMs, ...job }: {
       tool: string;
-      entry: URL;
+      entry?: URL;
       permissions: ChildPermissions;
       view: SandboxView;
       packages?: LockedPackages;

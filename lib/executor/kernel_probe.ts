@@ -6,14 +6,14 @@
  */
 
 import { basename, fromFileUrl } from "@std/path";
-import { moduleUrl } from "../base/layout.ts";
-import { CHILD_ARGUMENT, PROBE_ARGUMENT } from "./command.ts";
+import { entryUrl } from "../base/entries.ts";
+import { CHILD_ARGUMENT } from "./command.ts";
 import { memoryFolder } from "./sandbox.ts";
 
 /** Folder of it all inside. */
 const INSIDE = "/.probe";
 const CACHE_BYTES = 64 * 1024 * 1024;
-const MODULE = fromFileUrl(moduleUrl("lib/executor/probe_kernel.ts"));
+const MODULE = fromFileUrl(entryUrl("probe_kernel"));
 
 /** What bwrap has to show it. */
 export async function kernelProbeMounts(): Promise<string[]> {
@@ -28,7 +28,7 @@ export async function kernelProbeMounts(): Promise<string[]> {
 export function kernelProbeCommand(): string[] {
   const env = ["/usr/bin/env", `DENO_DIR=${INSIDE}`, "DENO_NO_UPDATE_CHECK=1"];
   const program = [...env, `${INSIDE}/program`];
-  if (Deno.build.standalone) return [...program, CHILD_ARGUMENT, PROBE_ARGUMENT];
+  if (Deno.build.standalone) return [...program, CHILD_ARGUMENT, "probe_kernel"];
   const flags = ["--no-config", "--no-lock", "--no-npm", "--no-remote", "--cached-only"];
   const module = `${INSIDE}/${basename(MODULE)}`;
   return [...program, "run", "--quiet", "--no-prompt", ...flags, "--allow-ffi", module];

@@ -18,7 +18,7 @@
  * Entries:
  * - `action_child.ts`: the protocol of a child with one action
  * - `bounded_progress.ts`: bounds what a call reports on its way
- * - `child.ts`: a child of the compiled binary, and the modules that a child may be
+ * - `child.ts`: a process that narrows itself
  * - `child_job.ts`: permissions and view of a child, from its action
  * - `child_session.ts`: a child that lives on
  * - `child_user.ts`: whose rights children have under root
@@ -32,6 +32,7 @@
  * - `network/network_judge.ts`: which hosts a sandboxed program reaches
  * - `network/network_sandbox.ts`: the network of a sandbox: socket, relay, variables
  * - `network/open_network.ts`: starts that network
+ * - `probe_kernel.ts`: system calls that a sandbox has to refuse; started by its path
  * - `sandbox.ts`: the sandbox of a child
  * - `serve_child.ts`: the child's side of one action
  * - `spawn_process.ts`: one process, from its spawn to its end

@@ -135,9 +135,15 @@ export interface Confinement {
   reason: string;
 }
 
+/** What people call systems that have no bubblewrap. */
+const NAMES: Partial<Record<typeof Deno.build.os, string>> = {
+  darwin: "macOS",
+  windows: "Windows",
+};
+
 /** Finds the programs; starts none. */
 export async function findConfinement(os = Deno.build.os): Promise<Confinement> {
-  if (os !== "linux") return { reason: `bubblewrap is for Linux, this is ${os}` };
+  if (os !== "linux") return { reason: `bubblewrap is for Linux, this is ${NAMES[os] ?? os}` };
   const bwrap = await findProgram("bwrap");
   return { bwrap, reason: bwrap ?? `bwrap is in none of ${PROGRAM_FOLDERS.join(", ")}` };
 }
@@ -155,6 +161,7 @@ export async function findProgram(name: string): Promise<string | undefined> {
 export const EXECUTOR_SOURCES = [
   "lib/executor",
   "lib/rpc",
+  "lib/base/entries.ts",
   "lib/base/layout.ts",
   "lib/base/protected_names.ts",
 ];

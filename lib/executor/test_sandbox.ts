@@ -119,11 +119,11 @@ done
 if [ -z "$seen" ] && [ -n "$found" ]; then say kernel_files held 'devices that are for everybody alone'; else say kernel_files open "$(echo $seen | cut -c 1-300)"; fi
 
 seen=
-for path in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /var/lib /run/secrets /sys/kernel /boot; do
+for path in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /run/secrets /sys/kernel /boot; do
   if [ -r "$path" ] && [ -n "$(ls -A "$path" 2> /dev/null)" ]; then seen="$seen $path"; fi
 done
 # Folders on the way to the workspace are there, but nothing in them.
-seen="$seen$(find /root /home /run /mnt /opt /srv -xdev ! -type d 2> /dev/null | head -n 3)"
+seen="$seen$(find /root /home /run /mnt /opt /srv /var/lib -xdev ! -type d 2> /dev/null | head -n 3)"
 if [ -z "$seen" ]; then say read_secrets held 'not there'; else say read_secrets open "$seen"; fi
 
 seen= found=

@@ -12,7 +12,7 @@ import { cutOutput } from "../rpc/cut_output.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import type { ChildOutcome, Executor } from "../executor/executor.ts";
 import { failed } from "./results.ts";
-import { HOLDS_PACKAGES, moduleUrl, sourcePaths } from "../base/layout.ts";
+import { IS_BUILT, sourcePaths } from "../base/layout.ts";
 
 /** A page, as the fetching child answers it. */
 export type FetchedPage = Extract<ChildResult, { type: "page" }>;
@@ -67,7 +67,7 @@ async function run(
   timeoutMs: number,
 ): Promise<ChildOutcome> {
   const packages = lockedPackages(denoDir);
-  if (packages === undefined && !HOLDS_PACKAGES) {
+  if (packages === undefined && !IS_BUILT) {
     return { type: "failure", message: "there are no packages here that could" };
   }
   return await executor.run({
@@ -78,7 +78,6 @@ async function run(
       maxOutputBytes: Math.max(HEAD_BYTES, maxOutputBytes - HEAD_BYTES),
     },
     bytes: new TextEncoder().encode(html),
-    entry: moduleUrl("lib/tools/page/child.ts"),
     permissions: NO_PERMISSIONS,
     view: { readOnly: sourcePaths(SOURCES), readWrite: [], network: false },
     packages,

@@ -5,18 +5,11 @@
  * @module
  */
 
+import { type Endpoint, endpointAt } from "../base/local_endpoint.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
 import { connectClient, type LocalClient } from "./client.ts";
 
-/** How a home is reached on this platform. `file` is the socket, or the file with port and key. */
-export type Endpoint = { kind: "unix"; file: string } | { kind: "tcp"; file: string };
-
-/** The endpoint for the path that the home has for it. */
-export function endpointAt(file: string): Endpoint {
-  return Deno.build.os === "windows"
-    ? { kind: "tcp", file: `${file}.json` }
-    : { kind: "unix", file };
-}
+export { type Endpoint, endpointAt };
 
 /** What a service listens on. */
 export interface LocalListener {

@@ -36,7 +36,7 @@ import {
   openMcpConnection,
 } from "./mcp_connection.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
-import { moduleUrl, sourcePaths } from "../base/layout.ts";
+import { sourcePaths } from "../base/layout.ts";
 
 /** What connecting takes. */
 export interface ConnectDeps {
@@ -69,7 +69,6 @@ export type ConnectConfig = Pick<
 /** A server has so long to start and to greet: interpreters are slow on a busy machine. */
 const GREETING_TIMEOUT_MS = 20_000;
 const START_TIMEOUT_MS = 30_000;
-const ENTRY = moduleUrl("lib/mcp/child.ts");
 /** Sources of the child beside the executor's own. */
 const SOURCES = ["lib/mcp", "lib/contract/mcp_child.ts"];
 /** What the sandbox tells programs of its proxy by. */
@@ -139,7 +138,6 @@ async function connectStdio(
         deps.openSandboxed(
           {
             name: "mcp",
-            entry: ENTRY,
             kind: MCP_CHILD,
             params: startOf({ transport, roots }, config, deps),
             permissions: { ...NO_PERMISSIONS, run: [program], env: transport.passEnv },
@@ -196,7 +194,6 @@ async function connectHttp(
         deps.executor.open(
           {
             name: "mcp",
-            entry: ENTRY,
             kind: MCP_CHILD,
             params: startOf({ transport, roots: [] }, config, deps),
             permissions: {

@@ -27,6 +27,7 @@ import { RELOAD } from "./reload.ts";
 import { RETENTION } from "./retention.ts";
 import { SECRETS } from "./secrets.ts";
 import { SERVICE } from "./service_status.ts";
+import { SESSIONS } from "./sessions.ts";
 import { SETTINGS } from "./settings.ts";
 import { TOKENS } from "./tokens.ts";
 
@@ -44,6 +45,7 @@ export const OPERATIONS = {
 
 /** Those that the gateway answers. */
 export const GATEWAY_OPERATIONS = {
+  ...SESSIONS,
   ...AUTOMATIONS,
   ...OUTBOX,
   ...CHANNEL_STATUS,
@@ -71,6 +73,11 @@ export type OperationName = keyof Table;
 
 type All = Table & typeof GATEWAY_OPERATIONS & typeof HOME_OPERATIONS;
 
+/** The name of one that streams. */
+export type StreamName = {
+  [Name in keyof All]: All[Name] extends { streams: true } ? Name : never;
+}[keyof All];
+
 /** What is asked: `op` and the fields of its input. */
 export type OperationRequest<Name extends keyof All = OperationName> = {
   [Op in Name]: { op: Op } & Fields<z.input<All[Op]["input"]>>;
@@ -79,7 +86,7 @@ export type OperationRequest<Name extends keyof All = OperationName> = {
 /** An input without fields forbids all others, the name too. */
 type Fields<Input> = Input extends Record<string, never> ? unknown : Input;
 
-/** What comes of it. */
+/** What comes of it, or each item of one that streams. */
 export type OperationResult<Name extends keyof All = OperationName> = z.output<
   All[Name]["output"]
 >;
@@ -99,8 +106,8 @@ export function completing(operate: Operate, parts: GatewayParts): Operate {
 }
 
 /**
- * Runs an operation of the gateway. Throws `invalid_request` that names the field, and `not_enabled` while
- * its part is off.
+ * Runs an operation of the gateway; resolves with the items of one that streams. Rejects with
+ * `invalid_request` that names the field, and with `not_enabled` while its part is off.
  */
 export async function runGatewayOperation(
   { op, ...given }: { readonly op: string },

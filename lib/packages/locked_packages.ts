@@ -6,7 +6,7 @@
  */
 
 import { fileURLToPath } from "node:url";
-import { HOLDS_PACKAGES, ROOT } from "../base/layout.ts";
+import { IS_BUILT, ROOT } from "../base/layout.ts";
 
 /** Files that say which packages a process may import. */
 export interface ProjectFiles {
@@ -36,7 +36,7 @@ export function projectFiles(root: URL): ProjectFiles {
 
 /** Those of this program; undefined where it doesn't run from source. */
 function ownFiles(): ProjectFiles | undefined {
-  return HOLDS_PACKAGES || ROOT.protocol !== "file:" ? undefined : projectFiles(ROOT);
+  return IS_BUILT || ROOT.protocol !== "file:" ? undefined : projectFiles(ROOT);
 }
 
 /** Packages of this program; undefined in the binary, which holds them, and without a folder. */

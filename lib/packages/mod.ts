@@ -14,7 +14,9 @@
  * Entries:
  * - `deno_dir.ts`: where Deno keeps packages
  * - `fetch_packages.ts`: fetches packages
+ * - `locked_closure.ts`: everything that comes with a package
  * - `locked_packages.ts`: which packages, in which versions
+ * - `missing_packages.ts`: which packages are not there, and where the others are
  * - `package_fetcher.ts`: fetches the packages of what is enabled
  * - `progress_line.ts`: progress of a download
  * - `wanted_packages.ts`: who needs which packages

@@ -13,6 +13,7 @@ import { type ConfiguredRule, readRules } from "./configured_rules.ts";
 import { DEFAULT_RULES } from "./default_rules.ts";
 import type { ExecMode, PolicySettings, Rule } from "./policy.ts";
 import { pathPattern, type TargetPattern } from "./target_pattern.ts";
+import { SEPARATOR } from "@std/path";
 import { sourcePaths } from "../base/layout.ts";
 
 /** The service's own places, as `lib/config/paths.ts` names them. */
@@ -68,7 +69,7 @@ export async function policySettings(inputs: PolicyInputs): Promise<PolicySettin
     ],
     workspace,
     ownPaths: [...new Set([...own, ...real])],
-    sourcePaths: sourcePaths([""]).map((path) => path.replace(/\/$/, "")),
+    sourcePaths: sourcePaths([""]).map((path) => path.replace(/[/\\]$/, "")),
     privateHosts: gates.privateHosts,
     messageTargets: gates.messageTargets,
     // The configuration has refused what is no host.
@@ -106,7 +107,7 @@ function withRealTargets(rule: Rule, workspace: string): Rule {
     const real = realPrefix(written);
     if (real === undefined || real === written) continue;
     const names = [
-      ...real.split("/").filter((name) => name !== ""),
+      ...real.split(SEPARATOR).filter((name) => name !== ""),
       ...pattern.names.slice(fixed.length),
     ];
     more.push(pathPattern(names, { text: `/${names.join("/")}`, inWorkspace: false }));

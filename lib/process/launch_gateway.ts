@@ -11,7 +11,7 @@ import {
   type RunningGateway,
 } from "../authority/run_gateway.ts";
 import type { Log } from "../base/log.ts";
-import { fitsFlags, type Permission } from "../base/permission.ts";
+import type { Permission } from "../base/permission.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
 import type { OwnOptions } from "./own_home.ts";
@@ -36,14 +36,7 @@ export function launchGateway(
     logLine?: (line: string) => void;
   },
 ): GatewayLauncher {
-  // The compiled binary can't be given permissions by its parent, nor a path with a comma by a flag.
-  if (!stays || Deno.build.standalone || !fitsFlags(table)) {
-    if (stays) {
-      const reason = Deno.build.standalone ? "the compiled binary" : "a path that holds a comma";
-      log.warning("The gateway has no process of its own here, so only a Worker holds it", {
-        reason,
-      });
-    }
+  if (!stays) {
     return {
       run: () => gatewayWorker(table, entry),
       restarts: false,

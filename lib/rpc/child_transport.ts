@@ -14,6 +14,12 @@ import type { Transport } from "./transport.ts";
 /** First message of a Worker: its modules are loaded. */
 export const READY = "ready";
 
+/** Last message of a Worker: its process is to end. */
+export const ENDED = "ended";
+
+/** Name of a Worker that its process has for itself, streams included. */
+export const OWN_PROCESS = "own process";
+
 /** Exit code when the authority's end of the pipe is gone. */
 const EXIT_ORPHAN = 3;
 /** Exit code when the authority said what it never may. */
@@ -22,8 +28,24 @@ const EXIT_PROTOCOL = 4;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface WorkerScope {
-  postMessage?: (message: Bytes | typeof READY) => void;
+  postMessage?: (message: Bytes | typeof READY | typeof ENDED) => void;
   onmessage: ((event: { data: Bytes }) => void) | null;
+}
+
+/**
+ * Resolves when this process has the permissions that it is to have: at once where flags have given them,
+ * else when the thread that started this Worker has given up its own.
+ */
+export function whenNarrowed(): Promise<void> {
+  const scope = globalThis as unknown as WorkerScope;
+  if (typeof scope.postMessage !== "function") return Promise.resolve();
+  return new Promise((resolve) => {
+    scope.onmessage = () => {
+      scope.onmessage = null;
+      resolve();
+    };
+    scope.postMessage!(READY);
+  });
 }
 
 /** What carries frames between this child and the authority. */

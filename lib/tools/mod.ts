@@ -44,16 +44,20 @@ export interface ToolSettings {
 
 /**
  * The tools of a configuration, in the order in which a model is told of them; stable, so that provider
- * caches hit. What a model is told of them does not depend on the settings.
+ * caches hit. What a model is told of them does not depend on the settings. Windows has no sandbox, and no
+ * shell that commands are written for: there is no `exec`.
  */
-export function createTools({ webSearch: search }: ToolSettings): readonly Tool[] {
+export function createTools(
+  { webSearch: search }: ToolSettings,
+  os = Deno.build.os,
+): readonly Tool[] {
   return [
     listFiles,
     readFile,
     searchFiles,
     writeFile,
     editFile,
-    exec,
+    ...os === "windows" ? [] : [exec],
     webSearch(search),
     webFetch,
     message,

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { CHILD_TOOLS } from "../executor/child.ts";
-import { describeTool, findTool, TOOLS } from "./mod.ts";
+import { TOOL_ENTRIES } from "../base/entries.ts";
+import { createTools, describeTool, findTool, TOOLS } from "./mod.ts";
 import { defineTool } from "../contract/tool.ts";
 
 Deno.test("TOOLS have names of their own, and each its child side", async () => {
   const names = TOOLS.map(({ name }) => name);
   assertEquals(new Set(names).size, names.length);
   const children: string[] = [];
-  for (const name of CHILD_TOOLS) {
+  for (const name of Object.keys(TOOL_ENTRIES)) {
     const { run } = await import(new URL(`child/${name}.ts`, import.meta.url).href);
     assertEquals(typeof run, "function");
     children.push(name);
@@ -96,4 +96,11 @@ Deno.test("defineTool() refuses a tool without a known capability, or with a bad
   for (const name of ["", "Do", "1a", "a-b", "ä", "a".repeat(65)]) {
     assertThrows(() => defineTool({ ...tool, name }), TypeError, "expected a name");
   }
+});
+
+Deno.test("createTools() has no exec on Windows, and the same others", () => {
+  const names = (os: typeof Deno.build.os) =>
+    createTools({ webSearch: { provider: "none", apiKey: "" } }, os).map(({ name }) => name);
+  assertEquals(names("windows"), names("linux").filter((name) => name !== "exec"));
+  assertEquals(names("linux").length - names("windows").length, 1);
 });

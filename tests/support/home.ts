@@ -9,6 +9,7 @@ import { existsSync } from "node:fs";
 import { toFileUrl } from "@std/path";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { gatewayCacheOf, giveGatewayCache, keepGatewayCache } from "./gateway_cache.ts";
+import { BUILT_FLAGS, LAUNCHER_FLAGS } from "../../lib/base/entries.ts";
 import { lockedFlags, projectFiles } from "../../lib/packages/locked_packages.ts";
 
 /** Folder of the checkout. */
@@ -22,14 +23,14 @@ export const RUN_FLAGS = runFlags(ROOT);
 
 function runFlags(root: string): string[] {
   const locked = lockedFlags(projectFiles(toFileUrl(root)));
-  return ["run", "-q", "--no-prompt", "--cached-only", ...locked, "-P=service"];
+  return ["run", ...LAUNCHER_FLAGS, "--cached-only", ...locked, "-P=service"];
 }
 
 /** What Deno is given to run the program of a folder, sources or the built form, as homes run it. */
 export function programArgs(program = PROGRAM): string[] {
   if (!isBuilt(program)) return [...runFlags(program), `${program}cli/main.ts`];
-  const flags = ["run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-lock"];
-  return [...flags, "--config", `${program}deno.json`, "-P=service", `${program}cli/main.js`];
+  const config = ["--config", `${program}deno.json`];
+  return ["run", ...BUILT_FLAGS, ...config, "-P=service", `${program}cli/main.js`];
 }
 
 function isBuilt(program: string): boolean {

@@ -10,9 +10,10 @@
 
 import { basename, dirname } from "@std/path";
 import { PROXY_ADDRESS } from "../../network/relay/plan.ts";
-import { CHILD_ARGUMENT, RELAY_ARGUMENT } from "../command.ts";
+import { CHILD_ARGUMENT } from "../command.ts";
 import { type ChildUser, findProgram, ISOLATION, memoryFolder } from "../sandbox.ts";
-import { moduleUrl, sourcePaths } from "../../base/layout.ts";
+import { entryUrl } from "../../base/entries.ts";
+import { sourcePaths } from "../../base/layout.ts";
 
 /** What the sandbox of a program with hosts needs beside what every sandbox has. */
 export interface NetworkSandbox {
@@ -148,14 +149,14 @@ export function proxyEnv(): Record<string, string> {
 
 /** A text for the shell: fixed paths alone. */
 /** Its module has the same name in both forms but for the ending. */
-const RELAY = basename(moduleUrl("lib/network/relay/child.ts").pathname);
+const RELAY = basename(entryUrl("network_relay").pathname);
 
 function relayCommand(): string {
   const env = `env -i DENO_DIR=${INSIDE}/cache DENO_NO_UPDATE_CHECK=1`;
   const folder = `${INSIDE}/proxy`;
   const heap = `--max-old-space-size=${RELAY_HEAP_MIB}`;
   if (Deno.build.standalone) {
-    return `${env} DENO_V8_FLAGS=${heap} ${INSIDE}/program ${CHILD_ARGUMENT} ${RELAY_ARGUMENT} ${folder}`;
+    return `${env} DENO_V8_FLAGS=${heap} ${INSIDE}/program ${CHILD_ARGUMENT} network_relay ${folder}`;
   }
   const flags = "--quiet --no-prompt --no-config --no-lock --no-npm --no-remote --cached-only";
   return `${env} ${INSIDE}/program run ${flags} --no-code-cache --v8-flags=${heap} --allow-net ` +

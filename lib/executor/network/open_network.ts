@@ -15,7 +15,7 @@ import type { Executor } from "../executor.ts";
 import { closedWall } from "./closed_wall.ts";
 import { NetworkJudge, type NetworkRefusal } from "./network_judge.ts";
 import type { OwnListeners } from "../../policy/resolve/own_listeners.ts";
-import { moduleUrl, sourcePaths } from "../../base/layout.ts";
+import { sourcePaths } from "../../base/layout.ts";
 
 /** An open proxy. */
 export interface SandboxNetwork {
@@ -101,13 +101,13 @@ export async function openNetwork(
     }
     const session = await deps.executor.open({
       name: "network_proxy",
-      entry: moduleUrl("lib/network/proxy/child.ts"),
       kind: PROXY_CHILD,
       params: start,
       permissions: {
         ...NO_PERMISSIONS,
         read: [folder],
         write: [folder],
+        net: [`unix:${start.socket}`],
         everyAddress: true,
         denyNet: closedWall(judge.patterns, deps.privateHosts),
       },

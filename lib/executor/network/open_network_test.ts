@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { fromFileUrl } from "@std/path";
-import { CHILD_ARGUMENT, RELAY_ARGUMENT } from "../command.ts";
+import { CHILD_ARGUMENT } from "../command.ts";
 import { createExecutor, type Executor } from "../executor.ts";
 import { connectHead } from "../../network/connect_head.ts";
 import { readText, writeText } from "../../network/testing/pair.ts";
@@ -176,7 +176,7 @@ Deno.test("runAsChild() is the relay too, as the binary starts it", async () => 
     args: [
       ...["run", "-A", "--quiet", "--no-config", "--no-lock"],
       ...[fromFileUrl(new URL("../child.ts", import.meta.url))],
-      ...[CHILD_ARGUMENT, RELAY_ARGUMENT, folder],
+      ...[CHILD_ARGUMENT, "network_relay", folder],
     ],
     stdin: "null",
     stdout: "piped",

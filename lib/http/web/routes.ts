@@ -18,6 +18,7 @@ import { RELOAD } from "../../operations/reload.ts";
 import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
@@ -28,7 +29,6 @@ import {
   type OperationRoutesDeps,
 } from "./operation_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
 import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
@@ -38,7 +38,6 @@ import type { WebRoute } from "./web_route.ts";
 export type WebRoutesDeps =
   & BootstrapDeps
   & TokenRoutesDeps
-  & SessionsRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
   & HealthRoutesDeps
@@ -54,7 +53,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createStartPageRoutes(deps),
     ...createBootstrapRoutes(deps),
     ...createTokenRoutes(deps),
-    ...createSessionsRoutes(deps),
+    ...gatewayRoutes(SESSIONS, deps),
     ...createMediaRoutes(deps),
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),

@@ -11,7 +11,6 @@ import type { WorkerBoot } from "../../channel_worker/protocol.ts";
 import { type Permission, valuesByKind } from "../../base/permission.ts";
 import { machineEnv, machineFiles } from "../../executor/machine_files.ts";
 import { encodeFrame } from "../../rpc/frames.ts";
-import { moduleUrl } from "../../base/layout.ts";
 import { endOf, tellLastWords } from "../../executor/spawn_process.ts";
 import { withinMoments } from "../../base/process_tree.ts";
 
@@ -29,8 +28,6 @@ export interface StartOptions {
   scrub: (text: string) => string;
 }
 
-const WORKER = moduleUrl("lib/channel_worker/worker.ts");
-
 /** Characters of why a worker has ended. */
 const MAX_REASON_CHARS = 1_000;
 
@@ -41,7 +38,6 @@ export async function startWorker(
   const { net, read, write, env: named } = valuesByKind(table);
   const child = await executor.spawn({
     name: "channel",
-    entry: WORKER,
     permissions: { read, write, net, denyNet: [], env: named },
     view: {
       readOnly: await machineFiles(env, read),

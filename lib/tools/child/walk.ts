@@ -5,6 +5,7 @@
  * @module
  */
 
+import { sep } from "node:path";
 import { isCredentialPath } from "../../base/protected_names.ts";
 
 /** Something in a folder. */
@@ -62,7 +63,7 @@ export function* walk(root: string, options: WalkOptions, skips: WalkSkips): Gen
       }
       const kind = isSymlink ? "link" : isDirectory ? "folder" : isFile ? "file" : "other";
       const entry: Entry = {
-        path: path.endsWith("/") ? path + name : `${path}/${name}`,
+        path: path.endsWith(sep) ? path + name : path + sep + name,
         relative: relative === "" ? name : `${relative}/${name}`,
         kind,
         depth,

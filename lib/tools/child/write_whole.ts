@@ -5,6 +5,7 @@
  * @module
  */
 
+import { basename, dirname } from "node:path";
 import type { PathTarget } from "../../contract/actions.ts";
 import { changedError, checkFolder } from "./open_checked.ts";
 
@@ -16,9 +17,8 @@ const MAX_LOOKED_AT = 2_000;
 /** Replaces or makes the file of a target; keeps the mode of one that is there. */
 export function writeWhole(target: PathTarget, content: Uint8Array, shown: string): void {
   checkFolder(target.folder, shown);
-  const slash = target.real.lastIndexOf("/");
-  const folder = target.real.slice(0, slash) || "/";
-  const name = target.real.slice(slash + 1);
+  const folder = dirname(target.real);
+  const name = basename(target.real);
   if (folder !== target.folder.real) Deno.mkdirSync(folder, { recursive: true });
   // Made or found, it must be reached without a link.
   if (Deno.realPathSync(folder) !== folder) throw changedError(shown);
