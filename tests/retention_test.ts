@@ -1,6 +1,7 @@
 /** `service prune` and `retention`, as people and scripts use them, on a home with a year of data. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { NO_USAGE } from "../lib/contract/events.ts";
 import { openJournal } from "../lib/journal/open.ts";
 import { packArchive } from "../lib/backup/testing/packed_archive.ts";
@@ -38,10 +39,10 @@ async function fillJournal(home: TestHome, daysAgo: readonly number[]): Promise<
   await journal.close();
 }
 
-async function keysOf(home: TestHome): Promise<string[]> {
-  const { stdout } = await home.run(["sessions", "list", "--json", "--limit", "1000"]);
-  return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line).key)
-    .sort();
+function keysOf(home: TestHome): string[] {
+  using db = new DatabaseSync(`${home.dir}/home/data/service.db`, { readOnly: true });
+  return db.prepare("SELECT key FROM sessions WHERE key NOT NULL ORDER BY key").all()
+    .map(({ key }) => key as string);
 }
 
 Deno.test("prune shows what would go, removes exactly that with and without a service, and records it", async () => {
@@ -57,13 +58,13 @@ Deno.test("prune shows what would go, removes exactly that with and without a se
   const unsure = await home.run(["prune"]);
   assertEquals(unsure.code, 2);
   assertStringIncludes(unsure.stderr, "add --yes");
-  assertEquals((await keysOf(home)).length, 5);
+  assertEquals(keysOf(home).length, 5);
   const found = JSON.parse((await home.run(["prune", "--dry-run", "--json"])).stdout);
 
   await using gateway = await home.start(GATEWAY);
   const done = await home.run(["prune", "--yes", "--json"]);
   assertEquals(JSON.parse(done.stdout), { ...found, dry_run: false });
-  assertEquals(await keysOf(home), ["api:3", "api:4"]);
+  assertEquals(keysOf(home), ["api:3", "api:4"]);
   const again = JSON.parse((await home.run(["prune", "--yes", "--json"])).stdout);
   assertEquals(again.removed[0].count, 0);
   const listed = await home.run(["audit", "list", "--kind", "retention.removed", "--json"]);
@@ -103,7 +104,7 @@ Deno.test("prune over HTTP takes a token for operators", async () => {
   assertEquals([wrong.status, (await wrong.json()).error.param], [400, "dry_run"]);
 });
 
-Deno.test("prune keeps a chat that is open, and one whose turn runs, whatever their age", async () => {
+Deno.test("prune keeps a session whose turn runs, and one that is pinned, whatever their age", async () => {
   const hold = Promise.withResolvers<void>();
   await using model = startModelServer({
     script: async () => {
@@ -116,7 +117,9 @@ Deno.test("prune keeps a chat that is open, and one whose turn runs, whatever th
     providers: { local: { baseUrl: model.baseUrl } },
     retention: { sessions: { maxAgeDays: 30 } },
   });
-  await fillJournal(home, [60, 50]);
+  await fillJournal(home, [60, 50, 40]);
+  const pinned = await home.run(["sessions", "pin", "api:2"]);
+  assertEquals([pinned.code, pinned.stderr], [0, "Pinned api:2: retention keeps it\n"]);
   await using gateway = await home.start(["serve", "--port", "0", "--json"]);
   const asking = fetch(`${gateway.apiUrl}/v1/chat/completions`, {
     method: "POST",
@@ -128,6 +131,11 @@ Deno.test("prune keeps a chat that is open, and one whose turn runs, whatever th
     (await home.run(["prune", "--yes", "--json"])).stdout,
   );
   assertEquals(sessions.names, ["api:1"]);
+  await home.run(["sessions", "unpin", "api:2"]);
+  const { removed: [unpinned] } = JSON.parse(
+    (await home.run(["prune", "--yes", "--json"])).stdout,
+  );
+  assertEquals(unpinned.names, ["api:2"]);
   hold.resolve();
   assertEquals((await (await asking).json()).choices[0].message.content, "late");
 });
@@ -141,18 +149,18 @@ Deno.test("kill -9 in the middle of a prune leaves whole sessions alone, and a l
     await using gateway = await home.start(GATEWAY);
     const pruning = home.run(["prune", "--yes"]);
     // Some have gone and others have not.
-    while ((await keysOf(home)).length > 350) await new Promise((resolve) => setTimeout(resolve));
+    while (keysOf(home).length > 350) await new Promise((resolve) => setTimeout(resolve));
     await gateway.kill();
     await pruning;
   }
-  const left = await keysOf(home);
+  const left = keysOf(home);
   assert(left.length >= 2 && left.length <= 352, `${left.length}`);
   for (const key of ["api:400", "api:401"]) assert(left.includes(key));
   const { stdout } = await home.run(["doctor", "--offline", "--json"]);
   const checks = JSON.parse(stdout).checks as { name: string; status: string }[];
   assertEquals(checks.find(({ name }) => name === "database")?.status, "ok");
   await home.run(["prune", "--yes"]);
-  assertEquals(await keysOf(home), ["api:400", "api:401"]);
+  assertEquals(keysOf(home), ["api:400", "api:401"]);
   const verified = await home.run(["audit", "verify"]);
   assertEquals(verified.code, 0, verified.stdout);
 });
