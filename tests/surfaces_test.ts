@@ -62,7 +62,7 @@ Deno.test("each operation is one route, one entry of OpenAPI and one command tha
   }
 });
 
-Deno.test("each operation that names a tool of our MCP server or a command of chats is one", async () => {
+Deno.test("each operation that names a tool of our MCP server or a command of chats is one", () => {
   const tools = TOOLS.filter(({ name }) => name !== "ask");
   const commands = operationCommands(() => Promise.reject(new Error("nobody asks")));
   const named = names.map(operationOf);

@@ -55,7 +55,7 @@ export async function serveWebsocket(
     checks: Pick<GatewayChecks, "fresh">;
   },
 ): Promise<ServedWebsocket> {
-  const { boot, turns, journal, link, models, scrub, scrubber, clock, randomId, log } = core;
+  const { boot, journal, link, models, scrub, scrubber, clock, randomId, log } = core;
   const { config } = boot;
   const section = config.channels.websocket;
   const { trustedProxyAuth } = section;
