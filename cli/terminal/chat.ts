@@ -492,6 +492,7 @@ export class TerminalChat {
     }
     await this.#view.settle();
     if (this.#queue.hasSent) {
+      this.#print([]);
       this.#note(`Continue with: ${this.#deps.names.resume(this.#session)}`);
     }
     return code;
