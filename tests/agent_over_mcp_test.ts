@@ -136,11 +136,13 @@ testBoth("the official client asks, goes on in a session and reads it", async (t
     ],
   );
   const read = dataOf(await call("read_session", { session_id, limit: 2 }));
-  assertEquals(read.messages, [
-    { role: "user", text: "really?" },
-    { role: "assistant", text: "I said so" },
-  ]);
-  assertEquals(read.left_out, 4);
+  assertEquals(
+    read.messages.map(({ role, text }: { role: string; text: string }) => [role, text]),
+    [["user", "really?"], ["assistant", "I said so"]],
+  );
+  const { before } = read;
+  const earlier = dataOf(await call("read_session", { session_id, before }));
+  assertEquals([read.session_id, earlier.messages.length], [session_id, 4]);
 });
 
 testBoth("what goes wrong is told in plain words", async (transport) => {
@@ -153,7 +155,7 @@ testBoth("what goes wrong is told in plain words", async (transport) => {
     ["ask", { message: "x".repeat(1_000_001) }, "at most 1,000,000 characters"],
     ["ask", { message: "a", session_id: "a b" }, "session_id must be 1 to 128 characters"],
     ["ask", { message: "a", sessionId: "a" }, 'Unknown argument "sessionId"'],
-    ["list_sessions", { limit: 101 }, "limit must be 100 at most"],
+    ["list_sessions", { limit: 101 }, "limit must be a whole number from 1 to 100"],
     ["list_sessions", { limit: 1.5 }, "limit must be a whole number"],
     ["read_session", { session_id: "nobody" }, 'There is no session "nobody"'],
   ];

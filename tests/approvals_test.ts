@@ -231,10 +231,10 @@ Deno.test("G12 /approve in a message is no turn, enters no history, and approves
     });
     const { choices } = await response.json();
     const said = choices[0].message.content;
-    assert(/^(Not (approved|denied): .*service approvals|Expected: )/.test(said), said);
+    assert(/^(Not done: .*service approvals|Expected: )/.test(said), said);
   }
   const chatted = await home.run(["agent", "-m", `/approve ${id} ${digest.slice(0, 8)}`]);
-  assertStringIncludes(chatted.stdout, "Not approved: ");
+  assertStringIncludes(chatted.stdout, "Not done: ");
   assertEquals(await written(), undefined);
   assertEquals((await home.run(["sessions", "show", "api:t"])).code, 1);
   assertEquals((await home.run(["sessions", "show", "cli:default"])).code, 1);

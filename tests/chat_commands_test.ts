@@ -43,14 +43,15 @@ Deno.test("commands answer alike over the API and on the command line, and are o
   assertStringIncludes(await ask(service, "/new"), "Started over");
   const shown = await lines(home, "sessions", "show", "api:s");
   assertEquals(JSON.stringify(shown).includes("/status"), false);
-  assertEquals(shown[0].session.turns, 2);
+  const [session] = await lines(home, "sessions", "list");
+  assertEquals([session.key, session.turns], ["api:s", 2]);
   const events = (await lines(home, "sessions", "export", "api:s")).filter(({ kind }) =>
     kind === "event"
   );
   assertEquals(events.at(-1).event.event, {
     type: "session_updated",
     scope: "context",
-    title: shown[0].session.title,
+    title: session.title,
   });
   assertEquals(events.map(({ event }) => event.seq), events.map((_, at) => at + 1));
 });
@@ -118,9 +119,9 @@ Deno.test("sessions renames and forks, and a fork goes on by itself", async () =
   assertEquals(forked.stdout, "cli:a-2\n", forked.stderr);
   assertEquals((await lines(home, "sessions", "delete", "a", "--yes"))[0].deleted, true);
   await home.run(["agent", "-m", "four", "--session", "a-2"]);
-  const [{ session, page }, ...messages] = await lines(home, "sessions", "show", "a-2", "-n", "4");
-  assertEquals([session.title, session.turns, page.userIndex], ["On trains", 3, 1]);
-  const texts = messages.filter(({ message }) => message.message.role === "user")
-    .map(({ message }) => message.message.parts[0].text);
-  assertEquals(texts, ["two", "four"]);
+  const [session] = await lines(home, "sessions", "list");
+  assertEquals([session.title, session.turns], ["On trains", 3]);
+  const said = (await lines(home, "sessions", "show", "a-2", "-n", "4"))
+    .filter(({ role }) => role === "user");
+  assertEquals(said.map((row) => [row.user_index, row.text]), [[1, "two"], [2, "four"]]);
 });

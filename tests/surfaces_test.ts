@@ -1,9 +1,21 @@
-import { assert, assertEquals, assertObjectMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertObjectMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import type { z } from "zod";
 import type { SubcommandSpec } from "../cli/command.ts";
 import { COMMANDS } from "../cli/commands.ts";
+import { COMMAND_NAMES } from "../lib/agent/chat_commands.ts";
+import { ServiceError } from "../lib/base/errors.ts";
 import { scopesOf } from "../lib/http/web/web_route.ts";
 import { inertRoutes } from "../lib/http/web/openapi/inert_routes.ts";
 import { webOpenApiDocument } from "../lib/http/web/openapi/document.ts";
+import { TOOLS } from "../lib/mcp/serve/create_agent_server.ts";
+import { operationCommands } from "../lib/operations/chat_commands.ts";
 import {
   findGatewayOperation,
   findOperation,
@@ -12,10 +24,13 @@ import {
   OPERATIONS,
 } from "../lib/operations/operations.ts";
 import type { OperationHead } from "../lib/operations/operation.ts";
+import { createOperations } from "../lib/process/service/operations.ts";
 import { openOperatorState } from "../lib/state/operator_state.ts";
 import { makeHome, type TestHome } from "./support/home.ts";
 
 const names = [...Object.keys(OPERATIONS), ...Object.keys(GATEWAY_OPERATIONS)];
+
+const operationOf = (name: string) => (findOperation(name) ?? findGatewayOperation(name))!;
 
 /** All that a command may do. */
 const COMMANDABLE: Readonly<Record<string, Pick<OperationHead, "input" | "summary" | "command">>> =
@@ -29,7 +44,7 @@ Deno.test("each operation is one route, one entry of OpenAPI and one command tha
   const routes = inertRoutes();
   const { paths } = webOpenApiDocument({ routes, version: "1.2.3" });
   for (const name of names) {
-    const { route, scope, summary } = (findOperation(name) ?? findGatewayOperation(name))!;
+    const { route, scope, summary } = operationOf(name);
     if (route !== undefined && scope !== "gateway") {
       const { method, path } = route;
       const mounted = routes.filter((each) => each.method === method && each.path === path);
@@ -44,6 +59,84 @@ Deno.test("each operation is one route, one entry of OpenAPI and one command tha
   }
   for (const { command } of Object.values(COMMANDABLE)) {
     if (command !== undefined) await findCommand(command);
+  }
+});
+
+Deno.test("each operation that names a tool of our MCP server or a command of chats is one", () => {
+  const tools = TOOLS.filter(({ name }) => name !== "ask");
+  const commands = operationCommands(() => Promise.reject(new Error("nobody asks")));
+  const named = names.map(operationOf);
+  const of = (field: "mcpTool" | "chatCommand") => named.filter((each) => each[field]);
+  assertEquals(
+    tools.map(({ name, description, args }) => [name, description, fieldsOf(args)]),
+    of("mcpTool").map(({ mcpTool, summary, input }) => [
+      mcpTool,
+      `${summary}.`,
+      // A client knows a session as `ask` names it.
+      fieldsOf(input).map((field) => field === "key" ? "session_id" : field),
+    ]),
+  );
+  assertEquals(
+    commands.map(({ name, summary, args }) => [name, summary, args!.toLowerCase().split(" ")]),
+    of("chatCommand").map(({ chatCommand, summary, input }) => [
+      chatCommand,
+      summary,
+      Object.entries<z.ZodType>(input.shape)
+        .map(([field, type]) => type.safeParse(undefined).success ? `[${field}]` : field),
+    ]),
+  );
+  // What a message is compared with, before the table is loaded.
+  const known = new Set(COMMAND_NAMES);
+  assertEquals(commands.filter(({ name }) => !known.has(name)), []);
+});
+
+function fieldsOf(schema: z.ZodType): string[] {
+  return Object.keys((schema as z.ZodObject).shape);
+}
+
+Deno.test("each operation is answered over the local socket, but those of the gateway's own word", async () => {
+  const passedOn: string[] = [];
+  const operations = createOperations({
+    operate({ op }: { op: string }) {
+      passedOn.push(op);
+      return Promise.resolve();
+    },
+  } as never);
+  const { signal } = new AbortController();
+  for (const name of names) {
+    const answer = operations.operate({ request: { op: name } }, signal);
+    if (operationOf(name).scope === "gateway") {
+      await assertRejects(() => answer, ServiceError, "Only the service itself asks");
+    } else {
+      // What it takes and works on is missing here.
+      await answer.catch(({ message }) => assert(!message.includes("Unknown operation"), name));
+    }
+  }
+  const ofAuthority = Object.keys(OPERATIONS).filter((name) =>
+    operationOf(name).scope !== "gateway"
+  );
+  assertEquals(passedOn, ofAuthority);
+});
+
+Deno.test("each surface of an operation stands in the docs", async () => {
+  const read = (page: string) => Deno.readTextFile(new URL(`../docs/${page}`, import.meta.url));
+  const [web, cli, mcp, http] = await Promise.all(
+    ["web-api.md", "cli.md", "mcp-server.md", "http-api.md"].map(read),
+  );
+  for (const name of names) {
+    const { route, scope, command, mcpTool, chatCommand } = operationOf(name);
+    const path = route?.path.replaceAll(/:(\w+)/g, "{$1}");
+    if (route !== undefined && scope !== "gateway") {
+      const row = web!.split("\n").find((line) =>
+        line.startsWith(`| ${route.method.padEnd(6)} | \`${path}\` `)
+      );
+      assertStringIncludes(row ?? "", command === undefined ? scope : `\`service ${command}\``);
+    }
+    const [first, subcommand] = command?.split(" ") ?? [];
+    if (first !== undefined) assertStringIncludes(cli!, `### service ${first}`);
+    if (subcommand !== undefined) assertMatch(cli!, new RegExp(`^\\| \`${subcommand}[\` ]`, "m"));
+    if (mcpTool !== undefined) assertStringIncludes(mcp!, `| \`${mcpTool}\` `);
+    if (chatCommand !== undefined) assertStringIncludes(http!, `\`/${chatCommand}\``);
   }
 });
 
@@ -78,6 +171,11 @@ const NOT_TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "channels missed": { limit: "every page is printed", after: "every page is printed" },
   "channels missed --answer": { id: "the option's own value" },
   "plugins list": { locale: "no labels are printed" },
+  "sessions fork": {
+    before_user_index: "--before",
+    chat_id: "a whole key names any session",
+    new_key: "--as",
+  },
   "secrets set": {
     value: "asked for, or read from standard input",
     hosts: "one each --host",
@@ -111,7 +209,11 @@ Deno.test("a command has the help of its operation, and an argument or option fo
 async function printed(home: TestHome, args: string[], env = {}): Promise<unknown[]> {
   const { code, stdout, stderr } = await home.run([...args, "--json"], { env });
   assertEquals(code, 0, stderr);
-  return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  return linesOf(stdout);
+}
+
+function linesOf(text: string): unknown[] {
+  return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
 /** A channel as the configuration has it. */
@@ -135,12 +237,13 @@ Deno.test("a command prints what the route of its operation answers", async () =
   await state.close();
 
   await using service = await home.start(["gateway", "--json"]);
-  const get = async (path: string) => {
+  const fetchText = async (path: string) => {
     const url = new URL(`/api/webui/${path}`, service.wsUrl.replace(/^ws/, "http"));
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     assertEquals(response.status, 200, path);
-    return await response.json();
+    return await response.text();
   };
+  const get = async (path: string) => JSON.parse(await fetchText(path));
   const env = { SERVICE_APPROVER_TOKEN: token };
   const { secrets } = await get("secrets");
   assertEquals([secrets.length, await printed(home, ["secrets", "list"])], [1, secrets]);
@@ -148,6 +251,19 @@ Deno.test("a command prints what the route of its operation answers", async () =
   assertEquals([latches.length, await printed(home, ["blocks", "list"])], [1, latches]);
   const { approvals } = await get("approvals");
   assertEquals(await printed(home, ["approvals", "list"], env), approvals);
+  await home.run(["agent", "--no-stdin", "-s", "a", "-m", "hi"]);
+  const { sessions } = await get("sessions");
+  assertEquals([sessions.length, await printed(home, ["sessions", "list"])], [1, sessions]);
+  const { messages } = await get("sessions/cli:a/messages");
+  assertEquals([messages.length, await printed(home, ["sessions", "show", "a"])], [2, messages]);
+  const exported = await fetchText("sessions/cli:a/export");
+  assertEquals(await printed(home, ["sessions", "export", "a"]), linesOf(exported));
+  const [renamed] = await printed(home, ["sessions", "rename", "a", "Other"]);
+  assertEquals(await get("sessions/cli:a"), renamed);
+  const [forked] = await printed(home, ["sessions", "fork", "a", "--before", "1", "--as", "b"]);
+  assertEquals(await get("sessions/cli:b"), forked);
+  const [deleted] = await printed(home, ["sessions", "delete", "b", "--yes"]);
+  assertEquals(deleted, { key: "cli:b", deleted: true });
   const every = ["automations", "create", "-m", "News?", "--every", "1h"];
   const [made] = await printed(home, every) as { id: string }[];
   assertEquals(await get(`automations/${made!.id}`), made);
@@ -163,9 +279,9 @@ Deno.test("a command prints what the route of its operation answers", async () =
   const listed = await printed(home, ["audit", "list", "--kind", "token.issued"]);
   assertEquals([records.length, listed], [1, records]);
   const [sent] = await printed(home, ["channels", "send", "websocket", "c1", "hello"]);
-  const { messages } = await get("outbox?state=sent,dead");
-  assertEquals([sent, messages[0].text], [messages[0], "hello"]);
-  assertEquals(await printed(home, ["outbox", "list", "--state", "sent"]), messages);
+  const { messages: outgoing } = await get("outbox?state=sent,dead");
+  assertEquals([sent, outgoing[0].text], [outgoing[0], "hello"]);
+  assertEquals(await printed(home, ["outbox", "list", "--state", "sent"]), outgoing);
   assertEquals(await printed(home, ["channels", "missed"]), []);
   assertEquals(await printed(home, ["models"]), [await get("models")]);
   assertEquals(await printed(home, ["config", "schema"]), [await get("settings/schema")]);

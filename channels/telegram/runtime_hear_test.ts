@@ -128,10 +128,10 @@ Deno.test("telegram lists the commands of the service, in the language of the se
   const [{ commands }] = bot.telegram.callsOf("setMyCommands") as unknown as [
     { commands: { command: string; description: string }[] },
   ];
-  const { CHAT_COMMANDS } = await import("../../lib/agent/chat_commands.ts");
+  const { COMMAND_NAMES } = await import("../../lib/agent/chat_commands.ts");
   assertEquals(
     commands.map(({ command }) => command).toSorted(),
-    CHAT_COMMANDS.map(({ name }) => name).toSorted(),
+    COMMAND_NAMES.toSorted(),
   );
   assertEquals(commands.find(({ command }) => command === "new")?.description, "Von vorn beginnen");
 });

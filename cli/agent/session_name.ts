@@ -6,6 +6,7 @@
 
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
+import { operateWith } from "../operator/operate_with.ts";
 
 const CHANNEL = "cli:";
 
@@ -47,18 +48,19 @@ export function sessionName(key: string): string {
  * Rejects with `not_found` when it has none.
  */
 export async function lastSessionName(
-  client: Pick<LocalClient, "stream">,
+  client: Pick<LocalClient, "call">,
   folder?: string,
 ): Promise<string> {
-  for (let before: number | undefined, more = true; more;) {
-    more = false;
-    for await (const session of client.stream("sessions", { limit: PAGE, before })) {
-      if (session.key.startsWith(CHANNEL) && session.folder === folder) {
-        return sessionName(session.key);
-      }
-      [before, more] = [session.updatedAt, true];
-    }
-  }
+  const ask = operateWith(client);
+  let before: number | undefined;
+  do {
+    const page = await ask({ op: "sessions.list", limit: PAGE, before });
+    const found = page.sessions.find((each) =>
+      each.key.startsWith(CHANNEL) && each.folder === folder
+    );
+    if (found !== undefined) return sessionName(found.key);
+    before = page.before;
+  } while (before !== undefined);
   throw new ServiceError(
     "not_found",
     `No conversation to continue in ${folder ?? "the workspace"}: start one without --continue`,

@@ -4,7 +4,14 @@ import type { Operator, Terminal } from "../../lib/operations/operator.ts";
 import type { OperationRequest, OperationResult } from "../../lib/operations/operations.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { answering, FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
+import {
+  answering,
+  FakeClient,
+  operations,
+  type Script,
+  stored,
+  turnEnd,
+} from "../testing/fake_client.ts";
 import { FakeSignals } from "../testing/fake_signals.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
 import { type AgentDeps, runAgent } from "./agent.ts";
@@ -82,28 +89,29 @@ Deno.test("runAgent() asks in a session of its own and prints the answer", async
 });
 
 Deno.test("runAgent() continues the newest session of the command line with --continue", async () => {
-  const session = (key: string, updatedAt: number) =>
-    ({ id: 1, key, title: "", createdAt: 0, updatedAt, turns: 1, lastSeq: 1 }) as const;
-  const all = [session("api:a", 3), session("cli:work:1", 2), {
-    ...session("cli:old", 1),
-    folder: "/code",
-  }];
-  const sessions = ({ before = Infinity }: Params<"sessions">) =>
-    all.filter(({ updatedAt }) => updatedAt < before).slice(0, 1);
-  const { run, client } = setUp({ continue: true }, { args: ["go on"], script: { sessions } });
+  const all = [{ key: "api:a" }, { key: "cli:work:1" }, { key: "cli:old", folder: "/code" }];
+  const script = operations({
+    "sessions.list": ({ before = all.length }: { before?: number }) => ({
+      sessions: [all.at(-before)],
+      ...before > 1 && { before: before - 1 },
+    }),
+  });
+  const { run, client } = setUp({ continue: true }, { args: ["go on"], script });
   assertEquals(await run(), EXIT.done);
   const { sessionKey } = client.seen.at(-1)!.params as Params<"turn">;
   assertEquals(sessionKey, "cli:work:1");
   const inProject = setUp({ continue: true }, {
     args: ["go on"],
-    script: { sessions },
+    script,
     folder: "/code",
   });
   assertEquals(await inProject.run(), EXIT.done);
   const turn = inProject.client.seen.at(-1)!.params as Params<"turn">;
   assertEquals([turn.sessionKey, turn.folder], ["cli:old", "/code"]);
 
-  const none = setUp({ continue: true, message: "x" }, { script: { sessions: () => [] } });
+  const none = setUp({ continue: true, message: "x" }, {
+    script: operations({ "sessions.list": () => ({ sessions: [] }) }),
+  });
   assertEquals((await assertRejects(none.run, ServiceError)).code, "not_found");
 });
 

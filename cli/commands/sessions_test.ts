@@ -1,49 +1,59 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { Session, StoredMessage } from "../../lib/contract/journal.ts";
+import type { Params } from "../../lib/local/protocol.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { EXIT, type Invocation } from "../command.ts";
-import { FakeClient, type Script, stored, turnEnd } from "../testing/fake_client.ts";
+import { FakeClient, operations } from "../testing/fake_client.ts";
 import { memoryOutput } from "../testing/memory_output.ts";
-import { fullKey } from "../operator/full_key.ts";
 import { runSessions } from "./sessions.ts";
 
-function session(key: string, updatedAt: number): Session {
-  return { id: 1, key, title: `About ${key}`, createdAt: 0, updatedAt, turns: 2, lastSeq: 9 };
+type SessionRow = OperationResult<"sessions.get">;
+type MessageRow = OperationResult<"sessions.messages">["messages"][number];
+
+function session(key: string, updatedAt: number): SessionRow {
+  return {
+    key,
+    channel: "cli",
+    title: `About ${key}`,
+    model_preset: null,
+    created_at: 0,
+    updated_at: updatedAt,
+    turns: 2,
+    last_seq: 9,
+    running: false,
+  };
 }
 
-const MESSAGES: StoredMessage["message"][] = [
+const ROWS = [
   { role: "summary", text: "Before that." },
   {
     role: "user",
-    parts: [
-      { type: "text", text: "Look at this" },
-      { type: "image", mediaType: "image/png", data: "AAAA" },
-      { type: "image", mediaType: "image/gif", file: { sha256: "0", bytes: 9 } },
-      {
-        type: "document",
-        name: "a.pdf",
-        mediaType: "application/pdf",
-        file: { sha256: "1", bytes: 1_234 },
-        text: "[page 1]\n" + "y".repeat(1_000),
-      },
+    user_index: 1,
+    text: "Look at this",
+    attachments: [
+      { type: "image", media_type: "image/png", bytes: 3 },
+      { type: "image", media_type: "image/gif", bytes: 9 },
+      { type: "document", name: "a.pdf", media_type: "application/pdf", bytes: 1_234 },
     ],
+    media_urls: [],
   },
-  { role: "assistant", text: "", calls: [{ callId: "1", tool: "read_file", args: { path: "a" } }] },
+  {
+    role: "assistant",
+    text: "",
+    tool_calls: [{ call_id: "1", tool: "read_file", args: { path: "a" } }],
+  },
   {
     role: "tool",
-    results: [{ callId: "1", tool: "read_file", output: "x".repeat(1_000), failed: true }],
+    results: [{ call_id: "1", tool: "read_file", output: "x".repeat(1_000), failed: true }],
   },
-  { role: "assistant", text: "It is a cat.\n", calls: [] },
-];
-
-function storedMessage(at: number): StoredMessage {
-  return { id: at + 1, turnId: "t", message: MESSAGES[at]!, tokens: 1 };
-}
+  { role: "assistant", text: "It is a cat.\n", tool_calls: [] },
+] as const;
+const MESSAGES = ROWS.map((row, at) => ({ id: at + 1, turn_id: "t", ...row })) as MessageRow[];
 
 function setUp(
   invocation: Partial<Pick<Invocation, "subcommand" | "args" | "options">>,
   { script = {}, json = false, verbose = false, answer, terminal = true }: {
-    script?: Script;
+    script?: Parameters<typeof operations>[0];
     json?: boolean;
     verbose?: boolean;
     answer?: string;
@@ -51,23 +61,30 @@ function setUp(
   } = {},
 ) {
   const { out, stdout, stderr } = memoryOutput();
-  const client = new FakeClient({
-    sessions: () => [session("cli:b", 2_000), session("cli:a", 1_000)],
-    session: ({ key, limit }) => [
-      {
-        session: session(key, 1_000),
-        ...limit !== undefined && { page: { userIndex: 1, before: 5 } },
-      },
-      ...MESSAGES.map((_, at) => ({ message: storedMessage(at) })).slice(-(limit ?? Infinity)),
-    ],
-    rename: ({ key, title }) => ({ ...session(key, 1_000), title }),
-    fork: ({ key, as }) => session(as ?? `${key}-2`, 1_000),
-    delete: () => ({ deleted: true }),
+  const client = new FakeClient(operations({
+    "sessions.list": ({ limit }: { limit?: number }) => ({
+      sessions: [session("cli:b", 2), session("cli:a", 1)],
+      ...limit === 2 && { before: 1_000 },
+    }),
+    "sessions.get": ({ key }: { key: string }) => session(key, 1),
+    "sessions.messages": ({ key, limit }: { key: string; limit?: number }) => ({
+      key,
+      messages: MESSAGES.slice(-(limit ?? Infinity)),
+      user_index: 1,
+      ...limit !== undefined && { before: 5 },
+    }),
+    "sessions.rename": ({ key, title }: { key: string; title: string }) => ({
+      ...session(key, 1),
+      title,
+    }),
+    "sessions.fork": ({ key, new_key: to = `${key}-2` }: { key: string; new_key?: string }) =>
+      session(to, 1),
+    "sessions.delete": ({ key }: { key: string }) => ({ key, deleted: true }),
     ...script,
-  });
+  }));
   let opened = 0;
-  const run = () =>
-    runSessions({
+  const run = async () =>
+    await runSessions({
       args: [],
       options: {},
       globals: { lastGood: false, json, verbose },
@@ -80,13 +97,14 @@ function setUp(
         return use(client);
       },
     });
-  return { run, stdout, stderr, client, opened: () => opened };
+  const asked = () => client.seen.map(({ params }) => (params as Params<"operate">).request);
+  return { run, stdout, stderr, asked, opened: () => opened };
 }
 
 Deno.test("runSessions() lists the latest first, and how to go on", async () => {
-  const { run, stdout, stderr, client } = setUp({ options: { limit: "2" } });
+  const { run, stdout, stderr, asked } = setUp({ options: { limit: "2" } });
   assertEquals(await run(), EXIT.done);
-  assertEquals(client.seen[0]!.params, { limit: 2, before: undefined });
+  assertEquals<unknown>(asked(), [{ op: "sessions.list", limit: 2 }]);
   assertEquals(
     stdout.text,
     `SESSION  TURNS  UPDATED               TITLE
@@ -94,30 +112,34 @@ cli:b    2      1970-01-01T00:00:02Z  About cli:b
 cli:a    2      1970-01-01T00:00:01Z  About cli:a
 `,
   );
-  assertStringIncludes(stderr.text, "--before 1000");
+  assertEquals(stderr.text, "Earlier ones: service sessions list --before 1000\n");
 });
 
 Deno.test("runSessions() lists as JSON lines, and takes a page's cursor", async () => {
-  const { run, stdout, client } = setUp(
-    { subcommand: "list", options: { before: "5000" } },
+  const { run, stdout, stderr, asked } = setUp(
+    { subcommand: "list", options: { before: "5000", limit: "2" } },
     { json: true },
   );
   await run();
-  assertEquals(client.seen[0]!.params, { limit: 20, before: 5_000 });
-  const keys = stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line).key);
-  assertEquals(keys, ["cli:b", "cli:a"]);
+  assertEquals<unknown>(asked(), [{ op: "sessions.list", limit: 2, before: 5_000 }]);
+  const rows = stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(rows, [session("cli:b", 2), session("cli:a", 1)]);
+  // No row has the cursor in it.
+  assertStringIncludes(stderr.text, "--before 1000");
 });
 
 Deno.test("runSessions() says so when there is nothing to list", async () => {
-  const { run, stdout, stderr } = setUp({}, { script: { sessions: () => [] } });
+  const { run, stdout, stderr } = setUp({}, {
+    script: { "sessions.list": () => ({ sessions: [] }) },
+  });
   assertEquals(await run(), EXIT.done);
-  assertEquals([stdout.text, stderr.text], ["", "No sessions yet\n"]);
+  assertEquals([stdout.text, stderr.text], ["", "No sessions\n"]);
 });
 
 Deno.test("runSessions() refuses a page size out of range before it opens anything", async () => {
-  for (const limit of ["0", "1001", "-1", "1.5", "x", ""]) {
+  for (const limit of ["0", "101", "-1", "1.5", "x", ""]) {
     const { run, opened } = setUp({ options: { limit } });
-    const error = await assertRejects(run, ServiceError, "whole number from 1 to 1000");
+    const error = await assertRejects(run, ServiceError, "a whole number");
     assertEquals([error.code, opened()], ["usage", 0]);
   }
 });
@@ -138,8 +160,6 @@ Look at this
 [image: image/png]
 [image: image/gif]
 [file: a.pdf (application/pdf, 1234 bytes)]
-[page 1]
-${"y".repeat(291)}…
 
 agent:
 [calls read_file {"path":"a"}]
@@ -163,24 +183,24 @@ Deno.test("runSessions() shows the last messages alone when told how many", asyn
   assertEquals(stdout.text.split("\n\n")[1], "agent:\nIt is a cat.\n");
   assertEquals(
     stderr.text,
-    "Earlier ones: service sessions show cli:a --limit 1 --before 5\n",
+    "Earlier ones: service sessions show cli:a --before 5\n",
   );
 });
 
-Deno.test("runSessions() shows messages before an id, twenty unless told", async () => {
-  const { run, client } = setUp({
+Deno.test("runSessions() shows messages before an id", async () => {
+  const { run, asked } = setUp({
     subcommand: "show",
     args: ["cli:a"],
     options: { before: "5" },
   });
   await run();
-  assertEquals(client.seen[0]!.params, { key: "cli:a", limit: 20, before: 5 });
+  assertEquals<unknown>(asked()[1], { op: "sessions.messages", key: "cli:a", before: 5 });
 });
 
 Deno.test("runSessions() renames, and says what the session is called now", async () => {
-  const { run, stderr, client } = setUp({ subcommand: "rename", args: ["a", "On trains"] });
+  const { run, stderr, asked } = setUp({ subcommand: "rename", args: ["a", "On trains"] });
   assertEquals(await run(), EXIT.done);
-  assertEquals(client.seen[0]!.params, { key: "cli:a", title: "On trains" });
+  assertEquals<unknown>(asked(), [{ op: "sessions.rename", key: "cli:a", title: "On trains" }]);
   assertEquals(stderr.text, `cli:a is now "On trains"\n`);
   const json = setUp({ subcommand: "rename", args: ["a", "T"] }, { json: true });
   await json.run();
@@ -188,13 +208,15 @@ Deno.test("runSessions() renames, and says what the session is called now", asyn
 });
 
 Deno.test("runSessions() forks before a message, and prints the new key", async () => {
-  const { run, stdout, client } = setUp({
+  const { run, stdout, asked } = setUp({
     subcommand: "fork",
     args: ["a"],
     options: { before: "3", as: "other" },
   });
   assertEquals(await run(), EXIT.done);
-  assertEquals(client.seen[0]!.params, { key: "cli:a", beforeUserIndex: 3, as: "cli:other" });
+  assertEquals<unknown>(asked(), [
+    { op: "sessions.fork", key: "cli:a", before_user_index: 3, new_key: "cli:other" },
+  ]);
   assertEquals(stdout.text, "cli:other\n");
   const json = setUp({ subcommand: "fork", args: ["api:x"], options: { before: "0" } }, {
     json: true,
@@ -215,23 +237,17 @@ Deno.test("runSessions() shows whole tool outputs with verbose, and JSON as it i
   assertStringIncludes(verbose.stdout.text, "x".repeat(1_000));
   const json = setUp({ subcommand: "show", args: ["a"] }, { json: true });
   await json.run();
-  const [head, ...messages] = json.stdout.text.trimEnd().split("\n").map((line) =>
-    JSON.parse(line)
-  );
-  assertEquals(head.session.key, "cli:a");
-  assertEquals(messages.map(({ message }) => message.message), MESSAGES);
+  const rows = json.stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(rows, MESSAGES);
 });
 
 Deno.test("runSessions() exports everything as JSON lines", async () => {
-  const records = [
-    { kind: "session" as const, session: session("api:x", 1) },
-    { kind: "event" as const, event: stored(turnEnd())[0]! },
-  ];
-  const { run, stdout, client } = setUp({ subcommand: "export", args: ["api:x"] }, {
-    script: { export: () => records },
+  const records = [{ kind: "session", session: { key: "api:x" } }, { kind: "event", event: {} }];
+  const { run, stdout, asked } = setUp({ subcommand: "export", args: ["api:x"] }, {
+    script: { "sessions.export": () => records },
   });
   await run();
-  assertEquals(client.seen[0]!.params, { key: "api:x" });
+  assertEquals<unknown>(asked(), [{ op: "sessions.export", key: "api:x" }]);
   assertEquals(stdout.text.trimEnd().split("\n").map((line) => JSON.parse(line)), records);
 });
 
@@ -244,39 +260,27 @@ Deno.test("runSessions() deletes with --yes, or after a yes", async () => {
   assertEquals(JSON.parse(forced.stdout.text), { key: "cli:a", deleted: true });
   const asked = setUp({ subcommand: "delete", args: ["a"] }, { answer: "y" });
   assertEquals(await asked.run(), EXIT.done);
-  assertEquals(asked.client.seen.map(({ op }) => op), ["session", "delete"]);
+  assertEquals(asked.asked().map(({ op }) => op), ["sessions.get", "sessions.delete"]);
 });
 
 Deno.test("runSessions() deletes nothing without a yes", async () => {
   const no = setUp({ subcommand: "delete", args: ["a"] }, { answer: "n" });
   assertEquals(await no.run(), EXIT.failed);
-  assertEquals(no.client.seen.map(({ op }) => op), ["session"]);
+  assertEquals(no.asked().map(({ op }) => op), ["sessions.get"]);
   const nobody = setUp({ subcommand: "delete", args: ["a"] }, { terminal: false });
   assertEquals((await assertRejects(nobody.run, ServiceError, "--yes")).code, "usage");
-  assertEquals(nobody.client.seen.map(({ op }) => op), ["session"]);
+  assertEquals(nobody.asked().map(({ op }) => op), ["sessions.get"]);
 });
 
 Deno.test("runSessions() asks nothing about a session that there is not", async () => {
-  const session = () => {
-    throw new ServiceError("not_found", `No session "cli:a"`);
-  };
   const { run, stderr } = setUp({ subcommand: "delete", args: ["a"] }, {
     answer: "y",
-    script: { session },
+    script: {
+      "sessions.get": () => {
+        throw new ServiceError("not_found", `There is no session "cli:a"`);
+      },
+    },
   });
   assertEquals((await assertRejects(run, ServiceError)).code, "not_found");
   assertEquals(stderr.text, "");
-});
-
-Deno.test("runSessions() says which session there is not", async () => {
-  const { run } = setUp({ subcommand: "delete", args: ["a"], options: { yes: true } }, {
-    script: { delete: () => ({ deleted: false }) },
-  });
-  const error = await assertRejects(run, ServiceError, `No session "cli:a"`);
-  assertEquals(error.code, "not_found");
-});
-
-Deno.test("fullKey() takes a name alone for a session of the command line", () => {
-  assertEquals(fullKey("default"), "cli:default");
-  assertEquals(fullKey("api:default"), "api:default");
 });

@@ -25,6 +25,7 @@ export async function serveAgent(
   { options, globals, out }: Invocation,
   { withService, signals, streams }: ServeDeps,
 ): Promise<ExitCode> {
+  const readsAll = options["all-sessions"] === true;
   const { serveStdio } = await import("../../lib/mcp/serve/serve_stdio.ts");
   return await withService(
     globals,
@@ -35,9 +36,13 @@ export async function serveAgent(
         await serveStdio(
           {
             access: {
-              request: (op, params, signal) => client.stream(op, params, { stop: signal }),
+              turn: (params, signal) => client.stream("turn", params, { stop: signal }),
+              operate: (request, signal) =>
+                client.call("operate", { request, ...!readsAll && { channel: CHANNEL } }, {
+                  signal,
+                }),
               channel: CHANNEL,
-              readsAll: options["all-sessions"] === true,
+              readsAll,
             },
             version: VERSION,
             onInternal: (error) =>

@@ -12,7 +12,12 @@ import type { Output } from "../output.ts";
 import { type ListLook, printList } from "../print_list.ts";
 import { timeText } from "../time_text.ts";
 import type { Ask, AskedName } from "./operate_with.ts";
-import { type CommandHead, operationSubcommand, typedInput } from "./operation_subcommand.ts";
+import {
+  type CommandHead,
+  type Differences,
+  operationSubcommand,
+  typedInput,
+} from "./operation_subcommand.ts";
 
 /** A subcommand with what it does. */
 export interface Subcommand<Deps> {
@@ -63,17 +68,18 @@ export function listSubcommand<Op extends AskedName, Input extends z.ZodObject, 
 export function askSubcommand<Op extends AskedName, Input extends z.ZodObject>(
   op: Op,
   operation: CommandHead<Input>,
-  { asked, say }: {
+  { asked, say, differences }: {
+    differences?: Differences;
     /** What is asked where that isn't what was typed. */
     asked?(typed: z.input<Input>, now: number): Omit<OperationRequest<Op>, "op">;
     say(answer: OperationResult<Op>, out: Output): void;
   },
 ): Subcommand<AskDeps> {
   return {
-    spec: operationSubcommand(operation),
+    spec: operationSubcommand(operation, differences),
     async run(invocation, deps) {
       const { globals, out } = invocation;
-      const typed = typedInput(operation, invocation);
+      const typed = typedInput(operation, invocation, differences);
       const request = { ...asked?.(typed, deps.now()) ?? typed, op } as unknown;
       const answer = await deps.withAsk(invocation, (ask) => ask(request as OperationRequest<Op>));
       if (globals.json) out.json(answer);

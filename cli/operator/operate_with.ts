@@ -11,10 +11,14 @@ import type {
   OperationName,
   OperationRequest,
   OperationResult,
+  StreamName,
 } from "../../lib/operations/operations.ts";
 
 /** The name of an operation that a command asks for. */
-export type AskedName = OperationName | GatewayOperationName | HomeOperationName;
+export type AskedName =
+  | OperationName
+  | Exclude<GatewayOperationName, StreamName>
+  | HomeOperationName;
 
 /** Asks for an operation; rejects with its ServiceError. */
 export type Ask = <Name extends AskedName>(
@@ -24,4 +28,12 @@ export type Ask = <Name extends AskedName>(
 /** What asks the service, with a token where the operation takes one. */
 export function operateWith(client: Pick<LocalClient, "call">, token?: string): Ask {
   return ((request: OperationRequest) => client.call("operate", { token, request })) as Ask;
+}
+
+/** The items of an operation that streams; what it throws is the service's ServiceError. */
+export function streamWith<Name extends StreamName>(
+  client: Pick<LocalClient, "stream">,
+  request: OperationRequest<Name>,
+): AsyncIterable<OperationResult<Name>> {
+  return client.stream("operate", { request }) as AsyncIterable<OperationResult<Name>>;
 }

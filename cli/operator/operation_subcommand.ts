@@ -12,10 +12,14 @@ import { fieldOfTexts, innermost } from "../../lib/operations/field_of_texts.ts"
 import type { OperationHead } from "../../lib/operations/operation.ts";
 import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 
-/** Where the command differs from its operation. */
+/** Where a command differs from its operation. Fields that an operation doesn't have count for nothing. */
 export interface Differences {
   /** Fields that nobody types. */
   without?: readonly string[];
+  /** Options of another name than their field, by field. */
+  names?: Readonly<Record<string, string>>;
+  /** What is meant by what was typed, by field. */
+  meaning?: Readonly<Record<string, (typed: string) => string>>;
   /** Further options. */
   options?: readonly OptionSpec[];
 }
@@ -29,8 +33,9 @@ export type CommandHead<Input extends z.ZodObject = z.ZodObject> = Pick<
 /** The subcommand of an operation that has a command of two words. */
 export function operationSubcommand(
   operation: CommandHead,
-  { without = [], options = [] }: Differences = {},
+  differences: Differences = {},
 ): SubcommandSpec {
+  const { without = [], options = [] } = differences;
   const args = argumentFields(operation);
   const shape: Record<string, z.ZodType> = operation.input.shape;
   const fields = Object.entries(shape)
@@ -43,33 +48,39 @@ export function operationSubcommand(
     name: operation.command!.split(" ")[1]!,
     summary: operation.summary,
     args: args.map(placeholder).join(" ") || undefined,
-    options: [...fields.map(([field, schema]) => optionOf(field, schema)), ...options],
+    options: [
+      ...fields.map(([field, schema]) => optionOf(field, schema, differences)),
+      ...options,
+    ],
   };
 }
 
 /**
- * The fields of an operation that were typed. `typedAs` names options of other names than their fields.
- * Throws `usage` that names the argument or option, its value and what is expected.
+ * The fields of an operation that were typed. Throws `usage` that names the argument or option, its value
+ * and what is expected.
  */
 export function typedInput<Input extends z.ZodObject>(
   operation: CommandHead<Input>,
   { args, options }: Pick<Invocation, "args" | "options">,
-  typedAs: Readonly<Record<string, string>> = {},
+  differences: Differences = {},
 ): z.input<Input> {
-  const inPath = argumentFields(operation).filter((field) => !Object.hasOwn(typedAs, field));
+  const asArgs = argumentFields(operation);
   const typed: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries<z.ZodType>(operation.input.shape)) {
-    const at = inPath.indexOf(field);
-    const value = at < 0 ? options[typedAs[field] ?? optionName(field)] : args[at];
+    const at = asArgs.indexOf(field);
+    const value = at < 0 ? options[optionName(field, differences)] : args[at];
     if (value === undefined) continue;
-    typed[field] = value === true ? true : fieldOfTexts(schema, [value].flat() as string[]);
+    const { [field]: meaning = (text: string) => text } = differences.meaning ?? {};
+    typed[field] = value === true
+      ? true
+      : fieldOfTexts(schema, ([value].flat() as string[]).map(meaning));
   }
   const { error } = operation.input.safeParse(typed);
   if (error === undefined) return typed as z.input<Input>;
   const { path, message } = error.issues[0]!;
   const field = String(path[0]);
-  const isArgument = inPath.includes(field);
-  const param = isArgument ? field.toUpperCase() : typedAs[field] ?? optionName(field);
+  const isArgument = asArgs.includes(field);
+  const param = isArgument ? field.toUpperCase() : optionName(field, differences);
   const name = isArgument ? param : `Option --${param}`;
   const value = path.reduce<unknown>((inner, key) => (inner as never)?.[key], typed);
   throw new ServiceError(
@@ -85,7 +96,7 @@ function argumentFields({ args, route }: CommandHead): readonly string[] {
   return args ?? [...route?.path.matchAll(/:(\w+)/g) ?? []].map(([, field]) => field!);
 }
 
-function optionOf(field: string, schema: z.ZodType): OptionSpec {
+function optionOf(field: string, schema: z.ZodType, differences: Differences): OptionSpec {
   const inner = innermost(schema);
   const { type } = inner.def;
   // Of a schema that a command has for itself.
@@ -93,11 +104,9 @@ function optionOf(field: string, schema: z.ZodType): OptionSpec {
     placeholder?: string;
     alias?: string;
   } = schema.meta() as object ?? {};
-  const value = type === "number"
-    ? "N"
-    : placeholder ?? optionName(field).split("-").at(-1)!.toUpperCase();
+  const value = type === "number" ? "N" : placeholder ?? field.split("_").at(-1)!.toUpperCase();
   return {
-    name: optionName(field),
+    name: optionName(field, differences),
     ...alias !== undefined && { alias },
     ...type !== "boolean" && { value },
     ...type === "array" && { repeatable: true },
@@ -105,6 +114,6 @@ function optionOf(field: string, schema: z.ZodType): OptionSpec {
   };
 }
 
-function optionName(field: string): string {
-  return field.replaceAll("_", "-");
+function optionName(field: string, { names = {} }: Differences): string {
+  return names[field] ?? field.replaceAll("_", "-");
 }

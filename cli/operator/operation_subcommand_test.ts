@@ -36,6 +36,33 @@ Deno.test("operationSubcommand() has an argument for each field of the path, and
   });
 });
 
+Deno.test("typedInput() reads fields by the names that they have on the command line", () => {
+  const differences = {
+    names: { request_id: "request" },
+    meaning: { secret: (typed: string) => `the ${typed}` },
+  };
+  const named = { ...RUN, args: ["id", "secret"] };
+  const { args, options } = operationSubcommand(named, differences);
+  assertEquals([args, options!.map(({ name }) => name)], ["ID [SECRET]", [
+    "limit",
+    "request",
+    "tag",
+    "dry",
+  ]]);
+  const typed = { args: ["a", "b"], options: { request: "7" } };
+  assertEquals(typedInput(named, typed, differences), {
+    id: "a",
+    secret: "the b",
+    request_id: "7",
+  });
+});
+
+Deno.test("typedInput() says what is missing", () => {
+  const needed = { ...RUN, input: RUN.input.extend({ limit: z.int("a whole number") }) };
+  const error = assertThrows(() => typedInput(needed, { args: ["a"], options: {} }), ServiceError);
+  assertEquals(error.message, "Option --limit is missing; expected a whole number");
+});
+
 Deno.test("typedInput() reads fields, and names what is wrong as it was typed", () => {
   const read = (id: string, options: Invocation["options"] = {}) =>
     typedInput(RUN, { args: [id], options });

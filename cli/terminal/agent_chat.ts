@@ -7,8 +7,8 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { OwnedHome } from "../../lib/process/own_home.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { Session } from "../../lib/contract/journal.ts";
 import type { Seen } from "../../lib/local/protocol.ts";
+import type { OperationResult } from "../../lib/operations/operations.ts";
 import { PromptHistory } from "../agent/prompt_history.ts";
 import { lastSessionName, parseSessionName, sessionKey } from "../agent/session_name.ts";
 import type { ExitCode, Globals } from "../command.ts";
@@ -110,8 +110,8 @@ export async function agentChat(globals: Globals, options: AgentChatOptions): Pr
         { param: "session" },
       );
     }
-    const preset = known?.modelPreset;
-    const used = preset === undefined
+    const preset = known?.model_preset;
+    const used = typeof preset !== "string"
       ? model
       : `${agent.presets[preset]?.model ?? model} (preset ${preset})`;
     const code = await chat.run(connected(first, operator), session, [
@@ -131,11 +131,12 @@ async function config(globals: Globals) {
   return (await loadConfig({ ...ownOptions(globals), keepLastGood: false })).config;
 }
 
-async function findSession(client: LocalClient, key: string): Promise<Session | undefined> {
+async function findSession(
+  client: LocalClient,
+  key: string,
+): Promise<OperationResult<"sessions.get"> | undefined> {
   try {
-    for await (const item of client.stream("session", { key, limit: 1 })) {
-      if ("session" in item) return item.session;
-    }
+    return await operateWith(client)({ op: "sessions.get", key });
   } catch {
     // The session is yet to begin.
   }

@@ -242,7 +242,7 @@ export class TerminalChat {
     if (this.#approvals.question !== undefined) {
       return this.#questionKey(this.#approvals.question, key);
     }
-    const dialog = this.#approvals.dialogs[0];
+    const { dialog } = this.#approvals;
     if (dialog !== undefined && !this.#editor.isSearching) {
       const choice = dialog.key(key, this.#editor.text === "", this.#deps.now());
       if (choice !== "typed") {
@@ -283,7 +283,7 @@ export class TerminalChat {
 
   #block(): Block {
     const { width, height } = this.#screen;
-    const { question, dialogs: [dialog] } = this.#approvals;
+    const { question, dialog } = this.#approvals;
     const most = Math.max(1, Math.floor(height / 2));
     const isLineEmpty = this.#editor.text === "";
     return chatBlock({
@@ -361,6 +361,7 @@ export class TerminalChat {
       case "/quit":
         return this.leave(EXIT.done);
       case "/help":
+        this.#echo(text);
         return void this.#help();
       case "/session":
         return this.#changeSession(rest === "" ? undefined : rest);
@@ -491,6 +492,7 @@ export class TerminalChat {
     }
     await this.#view.settle();
     if (this.#queue.hasSent) {
+      this.#print([]);
       this.#note(`Continue with: ${this.#deps.names.resume(this.#session)}`);
     }
     return code;

@@ -58,17 +58,24 @@ export class ChatApprovals {
   readonly #deps: ChatApprovalsDeps;
   /** What is allowed until this terminal leaves. */
   readonly #allowed = new Set<string>();
-  /** Those that wait for this person; the first is asked about. */
-  dialogs: readonly ApprovalDialog[] = [];
+  /** Those that wait for this person, the oldest first. */
+  #waiting: readonly ApprovalDialog[] = [];
+  /** Those that are put off: a command still answers them. */
+  readonly #putOff = new Set<string>();
   question: Question | undefined;
 
   constructor(deps: ChatApprovalsDeps) {
     this.#deps = deps;
   }
 
+  /** What the person is asked about now. */
+  get dialog(): ApprovalDialog | undefined {
+    return this.#waiting.find(({ view }) => !this.#putOff.has(view.id));
+  }
+
   /** Nothing waits here any more. */
   clear(): void {
-    this.dialogs = [];
+    this.#waiting = [];
     this.question = undefined;
   }
 
@@ -107,7 +114,7 @@ export class ChatApprovals {
         [],
         ...actionLines(view).flatMap((line) => this.#spans(line)),
       );
-      this.dialogs = [...this.dialogs, this.#dialog(view, turnId, approver !== undefined)];
+      this.#waiting = [...this.#waiting, this.#dialog(view, turnId, approver !== undefined)];
       this.#deps.update();
     } catch (error) {
       this.#deps.report(error);
@@ -141,8 +148,8 @@ export class ChatApprovals {
       string?,
     ];
     const dialog = id === undefined
-      ? this.dialogs[0]
-      : this.dialogs.find(({ view }) => view.id === id);
+      ? this.dialog ?? this.#waiting[0]
+      : this.#waiting.find(({ view }) => view.id === id);
     if (command === "/approve" && after !== "") return false;
     if (dialog === undefined && id !== undefined) return false;
     if (dialog === undefined) {
@@ -160,8 +167,9 @@ export class ChatApprovals {
     try {
       switch (choice) {
         case "later":
-          this.resolved(view.id);
-          return this.#deps.note(`  It still waits: service approvals approve ${view.id}`);
+          this.#putOff.add(view.id);
+          this.dialog?.shown(this.#deps.now());
+          return this.#deps.note("  It still waits: answer it with /approve or /deny");
         case "token":
           return this.#askForToken(dialog);
         case "reason":
@@ -204,9 +212,9 @@ export class ChatApprovals {
   /** It does not wait any more, whoever saw to that. */
   resolved(id: string): void {
     if (this.question?.about === id) this.question = undefined;
-    const [first] = this.dialogs;
-    this.dialogs = this.dialogs.filter(({ view }) => view.id !== id);
-    if (this.dialogs[0] !== first) this.dialogs[0]?.shown(this.#deps.now());
+    const { dialog } = this;
+    this.#waiting = this.#waiting.filter(({ view }) => view.id !== id);
+    if (this.dialog !== dialog) this.dialog?.shown(this.#deps.now());
     this.#deps.update();
   }
 
@@ -248,7 +256,7 @@ export class ChatApprovals {
       const whole = await approver.operate({ op: "approvals.get", id: view.id }, turnId);
       const connected = this.#deps.connected();
       if (connected !== undefined) connected.approver = approver;
-      this.dialogs = this.dialogs.map((each) =>
+      this.#waiting = this.#waiting.map((each) =>
         each === dialog ? this.#dialog(whole, turnId, true) : each
       );
     } catch (error) {

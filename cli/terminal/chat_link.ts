@@ -5,6 +5,7 @@
  */
 
 import type { AskedPart, Happening } from "../../lib/local/protocol.ts";
+import type { Ask } from "../operator/operate_with.ts";
 
 /** A message that was said before. */
 export interface PastMessage {
@@ -38,4 +39,14 @@ export interface ChatLink {
   sessions(): Promise<string[]>;
   /** Resolves when the connection is lost for good. */
   readonly ended: Promise<unknown>;
+}
+
+/** What people and the model said last in a session. Rejects with `not_found` where it is not there. */
+export async function lastMessages(ask: Ask, key: string, limit: number): Promise<PastMessage[]> {
+  const { messages } = await ask({ op: "sessions.messages", key, limit });
+  return messages.flatMap((each) =>
+    each.role === "user" || each.role === "assistant"
+      ? [{ role: each.role, text: each.text, turnId: each.turn_id }]
+      : []
+  );
 }

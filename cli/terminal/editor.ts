@@ -224,8 +224,6 @@ export class Editor {
         return this.#kill(this.#at, this.#wordRight());
       case "backspace":
         return this.#kill(this.#wordLeft(), this.#at);
-      case "escape":
-        return "escape";
     }
   }
 

@@ -44,6 +44,9 @@ const NEW_LINE = /\x1b\[(?:13;[2-8]u|27;[2-8];13~)/g;
 /** Ctrl-J: a line feed is a new line everywhere. */
 const LINE_FEED = "\n";
 
+/** Also what Ctrl-/ sends; it comes without a name. */
+const CTRL_UNDERSCORE = "\x1f";
+
 /** A lone ESC is a key after this time; the start of a sequence before. */
 const ESCAPE_MS = 50;
 
@@ -67,7 +70,10 @@ export function readKeys(
   input.on("keypress", (text: string | undefined, key: NodeKey) => {
     const { name, ctrl = false, meta = false, shift = false } = key;
     const writes = text !== undefined && !ctrl && !meta && !CONTROL.test(text);
-    onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta, shift });
+    // Esc alone comes as if it were pressed with itself.
+    const isMeta = meta && name !== "escape";
+    if (text === CTRL_UNDERSCORE) onKey({ ...NO_MODIFIERS, name: "_", text: "", ctrl: true });
+    else onKey({ name: name ?? "text", text: writes ? text : "", ctrl, meta: isMeta, shift });
   });
   const setRaw = (raw: boolean) => {
     try {

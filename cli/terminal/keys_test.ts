@@ -33,13 +33,26 @@ Deno.test("readKeys() takes Enter with a modifier for a line feed, whatever form
   assertEquals(await keysOf("\x1b[13;2u\x1b[27;5;13~\n\r"), ["enter", "enter", "enter", "return"]);
 });
 
+Deno.test("readKeys() gives Esc as a key without a modifier", async () => {
+  const pressed = Promise.withResolvers<Key>();
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const read = readKeys({ readable, setRaw() {} }, () => {}, pressed.resolve, () => {});
+  const writer = writable.getWriter();
+  writer.write(new TextEncoder().encode("\x1b")).catch(() => {});
+  const { name, meta } = await pressed.promise;
+  assertEquals([name, meta], ["escape", false]);
+  read.close();
+  await writer.close().catch(() => {});
+});
+
 Deno.test("readKeys() names keys, and says what they write", async () => {
-  assertEquals(await keysOf("é\x1b[A\x1b[1;5D\x03\x1bb\x7f"), [
+  assertEquals(await keysOf("é\x1b[A\x1b[1;5D\x03\x1bb\x7f\x1f"), [
     "text:é",
     "up",
     "C-left",
     "C-c",
     "M-b",
     "backspace",
+    "C-_",
   ]);
 });

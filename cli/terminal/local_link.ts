@@ -6,15 +6,16 @@
 
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
-import type { StoredMessage } from "../../lib/contract/journal.ts";
 import type { AskedPart, Happening, Seen } from "../../lib/local/protocol.ts";
-import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
+import { type Ask, operateWith } from "../operator/operate_with.ts";
+import { type ChatLink, lastMessages, type Outcome, type PastMessage } from "./chat_link.ts";
 
 /** Sessions that Tab offers. */
 const MAX_SESSIONS = 100;
 
 export class LocalLink implements ChatLink {
   readonly #client: LocalClient;
+  readonly #ask: Ask;
   readonly #seen: Map<string, Seen>;
   readonly #options: { model?: string; folder?: string };
   /** Sessions that there were when they were looked at: they stay in the folder that they began in. */
@@ -27,6 +28,7 @@ export class LocalLink implements ChatLink {
     options: { model?: string; folder?: string },
   ) {
     this.#client = client;
+    this.#ask = operateWith(client);
     this.#seen = seen;
     this.#options = options;
   }
@@ -65,30 +67,18 @@ export class LocalLink implements ChatLink {
   }
 
   async history(key: string, limit: number): Promise<PastMessage[]> {
-    const messages: PastMessage[] = [];
     try {
-      for await (const item of this.#client.stream("session", { key, limit })) {
-        this.#begun.add(key);
-        if ("message" in item) messages.push(...pastMessage(item.message));
-      }
+      const messages = await lastMessages(this.#ask, key, limit);
+      this.#begun.add(key);
+      return messages;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+      return [];
     }
-    return messages;
   }
 
   async sessions(): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const { key } of this.#client.stream("sessions", { limit: MAX_SESSIONS })) {
-      if (key.startsWith("cli:")) keys.push(key.slice("cli:".length));
-    }
-    return keys;
+    const { sessions } = await this.#ask({ op: "sessions.list", limit: MAX_SESSIONS });
+    return sessions.flatMap(({ key }) => key.startsWith("cli:") ? [key.slice("cli:".length)] : []);
   }
-}
-
-function pastMessage({ turnId, message }: StoredMessage): PastMessage[] {
-  if (message.role === "assistant") return [{ role: "assistant", text: message.text, turnId }];
-  if (message.role !== "user") return [];
-  const text = message.parts.flatMap((part) => part.type === "text" ? [part.text] : []).join(" ");
-  return [{ role: "user", text, turnId }];
 }

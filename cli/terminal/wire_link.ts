@@ -9,15 +9,14 @@ import { isOwn } from "../../lib/contract/text_part.ts";
 import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient, type WireClientDeps } from "../../lib/contract/wire/wire_client.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
-import type { OperationRequest } from "../../lib/operations/operations.ts";
 import { frameEvent } from "../chat/frame_event.ts";
 import { Heard } from "../chat/heard.ts";
-import type { WireAccess } from "../chat/wire_access.ts";
 import { refusal } from "../chat/wire_turns.ts";
+import type { WireAccess } from "../chat/wire_access.ts";
+import { operateOverHttp } from "../operator/operate_over_http.ts";
+import type { Ask } from "../operator/operate_with.ts";
 import type { ChatApprover } from "./chat_approvals.ts";
-import type { ChatLink, Outcome, PastMessage } from "./chat_link.ts";
-
-const APPROVALS = "/api/webui/approvals";
+import { type ChatLink, lastMessages, type Outcome, type PastMessage } from "./chat_link.ts";
 
 /** What a link works with. */
 export interface WireLinkDeps extends Pick<WireClientDeps, "url" | "clientId"> {
@@ -36,8 +35,9 @@ interface Followed {
 }
 
 export class WireLink implements ChatLink {
-  readonly #deps: WireLinkDeps;
   readonly #client: WireClient;
+  readonly #openAccess: () => Promise<WireAccess>;
+  readonly #ask: Ask;
   readonly #followed = new Map<string, Followed>();
   readonly #ended = Promise.withResolvers<unknown>();
   /** Turns of messages that were sent here. */
@@ -46,8 +46,17 @@ export class WireLink implements ChatLink {
   #failure: unknown;
 
   constructor(deps: WireLinkDeps) {
-    this.#deps = deps;
-    const { url, clientId, onStatus } = deps;
+    const { url, clientId, access, fetch, onStatus } = deps;
+    this.#openAccess = async () => this.#access = await access();
+    this.#ask = operateOverHttp({
+      url,
+      fetch,
+      token: async (isRefused) => {
+        const { apiToken } = isRefused ? await this.#openAccess() : this.#access;
+        if (apiToken !== undefined) return apiToken;
+        throw new ServiceError("invalid_token", "There is no token for that");
+      },
+    });
     this.#client = new WireClient({
       url,
       clientId,
@@ -135,95 +144,24 @@ export class WireLink implements ChatLink {
   }
 
   async history(chatId: string, limit: number): Promise<PastMessage[]> {
-    const key = encodeURIComponent(`websocket:${chatId}`);
-    const page = await this.#ask("GET", `/api/webui/sessions/${key}/messages?limit=${limit}`)
-      .catch(() => undefined) as { messages: Record<string, string>[] } | undefined;
-    return (page?.messages ?? []).flatMap(({ role, text = "", turn_id: turnId = "" }) =>
-      role === "user" || role === "assistant" ? [{ role, text, turnId }] : []
-    );
+    return await lastMessages(this.#ask, `websocket:${chatId}`, limit).catch(() => []);
   }
 
   async sessions(): Promise<string[]> {
-    const { sessions } = await this.#ask("GET", "/api/webui/sessions") as {
-      sessions: { channel: string; chat_id: string }[];
-    };
-    return sessions.flatMap(({ channel, chat_id: id }) => channel === "websocket" ? [id] : []);
+    const { sessions } = await this.#ask({ op: "sessions.list" });
+    return sessions.flatMap(({ chat_id: id }) => id === undefined ? [] : [id]);
   }
 
   /** The default model and the presets. */
   async models(): Promise<{ model: string; presets: string[] }> {
-    const { model_name: model, presets } = await this.#ask("GET", "/api/webui/models") as {
-      model_name: string;
-      presets: string[];
-    };
+    const { model_name: model, presets } = await this.#ask({ op: "models.list" });
     return { model, presets };
   }
 
   /** Answers approvals by the token's right; undefined where there is none. */
   get approver(): ChatApprover | undefined {
     if (this.#access.apiToken === undefined) return undefined;
-    return {
-      isOwnTurnsOnly: false,
-      operate: ((request: OperationRequest) => this.#operate(request)) as ChatApprover["operate"],
-    };
-  }
-
-  async #operate(request: OperationRequest): Promise<unknown> {
-    switch (request.op) {
-      case "approvals.get":
-        return await this.#ask("GET", `${APPROVALS}/${request.id}`);
-      case "approvals.approve":
-        return await this.#ask("POST", `${APPROVALS}/${request.id}/approve`, {
-          digest: request.digest,
-        });
-      case "approvals.deny":
-        return await this.#ask("POST", `${APPROVALS}/${request.id}/deny`, {
-          reason: request.reason,
-        });
-      default:
-        throw new ServiceError("invalid_request", `${request.op} can't be asked from here`);
-    }
-  }
-
-  async #openAccess(): Promise<WireAccess> {
-    return this.#access = await this.#deps.access();
-  }
-
-  async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { apiToken } = this.#access;
-    if (apiToken === undefined) {
-      throw new ServiceError("invalid_token", "There is no token for that");
-    }
-    let response = await this.#fetch(method, path, body, apiToken);
-    if (response.status === 401) {
-      await response.body?.cancel();
-      response = await this.#fetch(method, path, body, (await this.#openAccess()).apiToken);
-    }
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok) return answer;
-    const { code = "invalid_request", message = `the server answered ${response.status}` } =
-      answer?.error ?? {};
-    throw new ServiceError(code, message);
-  }
-
-  async #fetch(
-    method: string,
-    path: string,
-    body: unknown,
-    token: string | undefined,
-  ): Promise<Response> {
-    const at = new URL(path, this.#deps.url);
-    at.protocol = at.protocol === "wss:" ? "https:" : "http:";
-    return await this.#deps.fetch(at, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...body !== undefined && { "content-type": "application/json" },
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      redirect: "error",
-      signal: AbortSignal.timeout(15_000),
-    });
+    return { isOwnTurnsOnly: false, operate: this.#ask };
   }
 
   /** The message of a turn that another client asked for. */

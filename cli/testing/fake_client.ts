@@ -22,7 +22,8 @@ export type Script = {
   [Op in Operation]?: (
     params: Params<Op>,
     stop?: AbortSignal,
-  ) => [Item<Op>] extends [never] ? Result<Op> | Promise<Result<Op>>
+  ) => Op extends "operate" ? unknown
+    : [Item<Op>] extends [never] ? Result<Op> | Promise<Result<Op>>
     : AsyncIterable<Item<Op>> | Iterable<Item<Op>>;
 };
 

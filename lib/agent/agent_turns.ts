@@ -16,7 +16,7 @@ import type { Scrubber } from "../secrets/scrubber.ts";
 import { AcceptedTurn, type AcceptedTurnDeps, type Requester } from "./accepted_turn.ts";
 import { answerCommand, CommandAnswer } from "./answer_command.ts";
 import { Asides } from "./asides.ts";
-import type { CommandPorts, Operate } from "./chat_command.ts";
+import type { CommandPorts } from "./chat_command.ts";
 import { readCommand } from "./chat_commands.ts";
 import { checkRequest } from "./check_request.ts";
 import { keepInput } from "./keep_input.ts";
@@ -48,8 +48,7 @@ export interface AgentTurnsDeps extends TurnRunnerDeps {
     /** A preset's name or `<provider>/<id>`; throws `model_not_found`. */
     pick(name: string): Model;
   };
-  /** Asks the authority for what only approvers and operators may do. */
-  operate: Operate;
+  operationCommands: CommandPorts["operationCommands"];
   scrubber: Pick<Scrubber, "text" | "value">;
   /** Room for new work; absent: there always is. */
   storage?: {
@@ -96,7 +95,7 @@ export class AgentTurns implements Turns {
     });
     this.#asides = new Asides({ ...deps, room });
     this.#commandPorts = {
-      operate: deps.operate,
+      operationCommands: deps.operationCommands,
       journal: deps.journal,
       presets: () => this.#presets,
       modelOf: (preset) => this.#modelOf(preset),
@@ -140,9 +139,9 @@ export class AgentTurns implements Turns {
   command({ input, ...call }: CommandRequest): Answer | undefined {
     const found = readCommand(input);
     if (found === undefined) return undefined;
-    const { command, rest } = found;
+    const { name, rest } = found;
     const { log, randomId, clock } = this.#deps;
-    const text = answerCommand(command, { ...call, rest }, { ports: this.#commandPorts, log });
+    const text = answerCommand(name, { ...call, rest }, { ports: this.#commandPorts, log });
     return new CommandAnswer(randomId(), text, clock);
   }
 

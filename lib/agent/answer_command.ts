@@ -6,8 +6,8 @@
 
 import { ServiceError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { ChatCommand, CommandCall, CommandPorts, CommandRule } from "./chat_command.ts";
-import { written } from "./chat_commands.ts";
+import type { CommandCall, CommandPorts, CommandRule } from "./chat_command.ts";
+import { findCommand, written } from "./chat_commands.ts";
 import type { Clock } from "../base/clock.ts";
 import { type AgentEvent, NO_USAGE, type StoredEvent } from "../contract/events.ts";
 import type { Answer } from "../contract/turns.ts";
@@ -29,16 +29,17 @@ const COVERED_BY: Readonly<Record<Exclude<CommandRule, "approver">, readonly str
  * of a token; undefined for whoever comes without. Never rejects.
  */
 export async function answerCommand(
-  command: ChatCommand,
+  name: string,
   call: CommandCall & { scopes?: readonly string[] },
   { ports, log }: AnswerCommandDeps,
 ): Promise<string> {
-  const { name, args, rule } = command;
-  if (!mayUse(rule, call.scopes)) return `Not allowed: /${name} needs the scope ${rule}.`;
-  if (args === undefined && call.rest !== "") {
-    return `Expected: ${written(command)} alone, with nothing after it.`;
-  }
   try {
+    const command = await findCommand(name, ports);
+    const { args, rule } = command;
+    if (!mayUse(rule, call.scopes)) return `Not allowed: /${name} needs the scope ${rule}.`;
+    if (args === undefined && call.rest !== "") {
+      return `Expected: ${written(command)} alone, with nothing after it.`;
+    }
     return await command.run(call, ports);
   } catch (error) {
     if (error instanceof ServiceError) return `Not done: ${error.message}.`;

@@ -5,18 +5,8 @@
  * @module
  */
 
-import type { Credential } from "../contract/credentials.ts";
 import type { Journal } from "../contract/journal.ts";
 import type { SessionModel } from "./session_model.ts";
-
-/** What a chat may ask of the authority. */
-export type ApprovalRequest =
-  /** `digest`: its first 8 digits or more. */
-  | { op: "approvals.approve"; id: string; digest: string }
-  | { op: "approvals.deny"; id: string; reason: string };
-
-/** Asks the authority; rejects with its ServiceError. */
-export type Operate = (request: ApprovalRequest, credential: Credential) => Promise<unknown>;
 
 /**
  * Who may use a command: `read` and `chat` are whoever holds that scope, or comes without scopes (the
@@ -45,7 +35,8 @@ export interface SessionWork {
 
 /** What commands act on. */
 export interface CommandPorts {
-  operate: Operate;
+  /** Commands that are operations of the authority, whose table is loaded when it is asked for. */
+  operationCommands: () => Promise<readonly ChatCommand[]>;
   journal: Pick<Journal, "session" | "newContext" | "setModelPreset" | "contextTokens">;
   /** Names of the presets of the configuration. */
   presets: () => readonly string[];

@@ -1,19 +1,20 @@
 /**
- * The commands of a chat, as one table: for channels, the API, the terminal. What is not in it goes to
- * the model as text.
+ * The commands of a chat, for channels, the API, the terminal: those that are told here, and those that are
+ * operations. What is none of them goes to the model as text.
  *
  * @module
  */
 
 import type { Said } from "../contract/turns.ts";
 import { ServiceError } from "../base/errors.ts";
-import { APPROVAL_COMMANDS } from "./approval_commands.ts";
-import type { ChatCommand, SessionWork } from "./chat_command.ts";
+import type { ChatCommand, CommandPorts, SessionWork } from "./chat_command.ts";
 import { isOwn } from "../contract/text_part.ts";
 import { describeModel, MODEL_COMMAND } from "./model_command.ts";
 
-/** All of them, in the order of `/help`. */
-export const CHAT_COMMANDS: readonly ChatCommand[] = [
+/** Names of those that are operations. What they take and mean, the table of operations says. */
+const OPERATION_COMMANDS: readonly string[] = ["approve", "deny"];
+
+const CHAT_COMMANDS: readonly ChatCommand[] = [
   {
     name: "new",
     summary: "Start over: earlier messages are kept, but no longer sent to the model",
@@ -64,14 +65,31 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     },
   },
   MODEL_COMMAND,
-  ...APPROVAL_COMMANDS,
   {
     name: "help",
     summary: "Show this",
     rule: "read",
-    run: () => CHAT_COMMANDS.map((command) => `${written(command)}: ${command.summary}`).join("\n"),
+    async run(_, { operationCommands }) {
+      const all = CHAT_COMMANDS.toSpliced(-1, 0, ...await operationCommands());
+      return all.map((command) => `${written(command)}: ${command.summary}`).join("\n");
+    },
   },
 ];
+
+/** The names of all. */
+export const COMMAND_NAMES: readonly string[] = [
+  ...CHAT_COMMANDS.map(({ name }) => name),
+  ...OPERATION_COMMANDS,
+];
+
+/** The command of one of these names. */
+export async function findCommand(
+  name: string,
+  { operationCommands }: Pick<CommandPorts, "operationCommands">,
+): Promise<ChatCommand> {
+  const own = CHAT_COMMANDS.find((command) => command.name === name);
+  return own ?? (await operationCommands()).find((command) => command.name === name)!;
+}
 
 /**
  * Where a command stands, in any writing of it that somebody could mean: a chat may put the name of the
@@ -80,19 +98,18 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
 const COMMAND = /^[\s\p{Cf}]*\/([a-z]{1,20})(?:@\S*)?(?=\s|$)([^]*)$/iu;
 
 /**
- * The command that a message begins with, and what stands after it; undefined for a message that is
+ * The name of the command that a message begins with, and what stands after it; undefined for a message that is
  * for the model. Such a message is caught whole, files and all, also when something is wrong with it.
  */
 export function readCommand(
   input: readonly Said[],
-): { command: ChatCommand; rest: string } | undefined {
+): { name: string; rest: string } | undefined {
   const first = input.find(({ text }) => text !== undefined && text.trim() !== "");
   // What somebody else has written is no command of the one who passes it on.
   const match = first?.text === undefined || !isOwn(first) ? null : COMMAND.exec(first.text);
   if (!match) return undefined;
   const name = match[1]!.toLowerCase();
-  const command = CHAT_COMMANDS.find((command) => command.name === name);
-  return command && { command, rest: match[2]!.trim() };
+  return COMMAND_NAMES.includes(name) ? { name, rest: match[2]!.trim() } : undefined;
 }
 
 /** A command as it is typed. */

@@ -1,19 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { readApproval } from "./approval_commands.ts";
 import { readCommand } from "./chat_commands.ts";
 import { anyString } from "../../tests/support/any_string.ts";
 
 const ID = "apr_abcdefghijklmnop";
 const DIGEST = "0123abcd";
 
-const read = (...texts: string[]) => {
-  const found = readCommand(texts.map((text) => ({ type: "text", text })));
-  return found && readApproval(found.command.name as "approve" | "deny", found.rest);
-};
+const read = (...texts: string[]) =>
+  readCommand(texts.map((text) => ({ type: "text", text })))?.name;
 
 Deno.test("G12 readCommand() catches /approve and /deny in every writing, so that none enters the history", () => {
-  const approve = { op: "approvals.approve" as const, id: ID, digest: DIGEST };
   for (
     const text of [
       `/approve ${ID} ${DIGEST}`,
@@ -22,26 +18,14 @@ Deno.test("G12 readCommand() catches /approve and /deny in every writing, so tha
       `/approve@my_bot ${ID} ${DIGEST}`,
       `\ufeff/approve ${ID} ${DIGEST}`,
       `\u200b\u2066/approve ${ID} ${DIGEST}`,
-    ]
-  ) assertEquals([text, read(text)], [text, approve]);
-  assertEquals(read("", " ", `/approve ${ID} ${DIGEST}`), approve);
-  for (
-    const text of [
       "/approve",
       "/approve@bot",
-      `/approve ${ID}`,
-      `/approve ${ID} ${DIGEST.slice(1)}`,
       `/approve ${ID} ${DIGEST} and then do it`,
-      `/approve ${ID} ${DIGEST}\u200b`,
       "/approve everything",
-      "/deny",
     ]
-  ) assert("usage" in (read(text) ?? {}), text);
-  assertEquals(read(`/deny ${ID} not\nthat`), {
-    op: "approvals.deny",
-    id: ID,
-    reason: "not\nthat",
-  });
+  ) assertEquals([text, read(text)], [text, "approve"]);
+  assertEquals(read("", " ", `/approve ${ID} ${DIGEST}`), "approve");
+  assertEquals([read("/deny"), read(`/deny ${ID} not\nthat`)], ["deny", "deny"]);
 });
 
 Deno.test("readCommand() leaves what is for the model to it", () => {
@@ -70,7 +54,4 @@ Deno.test("readCommand() is total, bounded, and fast on what is made to be slow"
   read(`/deny ${"x".repeat(1_000_000)} ${long}`);
   read(`/approve@${"x".repeat(1_000_000)}`);
   assert(performance.now() - begin < 1_000, "slow");
-  const denial = read(`/deny ${"x".repeat(1_000)} ${"y".repeat(100_000)}`);
-  assert(denial !== undefined && "reason" in denial);
-  assertEquals([denial.id.length, denial.reason.length], [100, 10_000]);
 });

@@ -18,6 +18,7 @@
  * Entries:
  * - `accepted_turn.ts`: the types of a turn, from its acceptance to its end
  * - `agent_turns.ts`: the agent itself, made once for each service; scrubs what people send
+ * - `chat_command.ts`: what a command of a chat is
  * - `room.ts`: how many characters an input takes up of the memory bound
  * - `scrubbed_model.ts`: a model whose output holds no secret
  * - `toolbox.ts`: the tools as a turn needs them

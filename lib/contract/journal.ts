@@ -202,16 +202,20 @@ export interface Saying {
 }
 
 /** Which sessions are listed. */
-export interface SessionsPage {
+export type SessionsPage = SessionFilter & {
   limit: number;
   /** Only those updated earlier: a page's cursor. */
   before?: number;
-  /**
-   * Absent: all. The 32 hex digits of a person's chats (`chatOwner`), or null for the sessions that are
-   * in no person's workspace. Costs no more for what others have.
-   */
-  owner?: string | null;
-}
+};
+
+/**
+ * Which sessions are meant; `{}` is all of them. `owner`: the 32 hex digits of a person's chats
+ * (`chatOwner`), or null for the sessions that are in no person's workspace; costs no more for what others
+ * have. `channel`: those of one channel, such as `api`.
+ */
+export type SessionFilter =
+  | { owner?: string | null; channel?: undefined }
+  | { owner?: undefined; channel?: string };
 
 /** Where a session branches off another. */
 export interface Fork {

@@ -112,10 +112,10 @@ function createReading({ sessions, turns, messages, files }: JournalParts) {
     contextTokens: (sessionId) => messages.contextTokens(sessionId),
     hasFile: (sha256) => files.has(sha256),
     session: (key) => sessions.find(key),
-    sessions({ limit, before, owner }) {
+    sessions({ limit, before, owner, channel }) {
       checkInteger("limit", limit, 1);
       if (before !== undefined) checkInteger("before", before, 0);
-      return sessions.list(limit, before, owner === null ? NO_OWNER : owner);
+      return sessions.list(limit, before, owner === null ? NO_OWNER : owner, channel);
     },
     turn: (id) => turns.find(id),
     turns(sessionId, afterRowid, limit) {

@@ -18,8 +18,8 @@ export interface SessionRows {
   exists(id: number): boolean;
   /** Id of the session of that key. */
   idOf(key: string): number | undefined;
-  /** Newest first; of one owner alone, `''` for those that have none, unless all are meant. */
-  list(limit: number, before?: number, owner?: string): Session[];
+  /** Newest first; of one owner alone, `''` for those that have none, or of one channel. */
+  list(limit: number, before?: number, owner?: string, channel?: string): Session[];
 }
 
 type Row = [
@@ -80,6 +80,11 @@ export function createSessionRows(
     `SELECT ${columns} FROM sessions WHERE owner = ? AND updated_at < ? AND key NOT NULL
      ORDER BY updated_at DESC LIMIT ?`,
   );
+  const selectChannelPage = query<Row>(
+    db,
+    `SELECT ${columns} FROM sessions WHERE key > ? AND key < ? AND updated_at < ?
+     ORDER BY updated_at DESC LIMIT ?`,
+  );
   // The list is paged by this time, so no two sessions may share one, nor may it step back.
   let lastUpdate = query<[number | null]>(db, "SELECT max(updated_at) FROM sessions").get()![0] ??
     0;
@@ -136,8 +141,11 @@ export function createSessionRows(
     },
     exists: (id) => selectAny.get(id) !== undefined,
     idOf: (key) => selectId.get(key)?.[0],
-    list(limit, before = Number.MAX_SAFE_INTEGER, owner) {
-      const rows = owner === undefined
+    list(limit, before = Number.MAX_SAFE_INTEGER, owner, channel) {
+      const rows = channel !== undefined
+        // The colon, and the character behind it.
+        ? selectChannelPage.all(`${channel}:`, `${channel};`, before, limit)
+        : owner === undefined
         ? selectPage.all(before, limit)
         : selectOwnerPage.all(owner, before, limit);
       return rows.map(toSession);

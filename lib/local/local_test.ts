@@ -15,43 +15,41 @@ import { openGuest, streamPair } from "./testing/open_guest.ts";
 
 const TURN: Params<"turn"> = { sessionKey: "cli:a", input: [] };
 
+/** What a client asks of the table. */
+const ask = (op: string) => ({ request: { op } });
+
 const untilAborted = (signal: AbortSignal) =>
   new Promise((resolve) => signal.addEventListener("abort", resolve));
 
 Deno.test("a client is told what the service answers, and its error", async () => {
   await using guest = await openGuest({
-    delete({ key }) {
-      if (key !== "api:gone") return Promise.resolve({ deleted: true });
+    operate({ request: { op } }) {
+      if (op === "sessions.delete") return Promise.resolve({ deleted: true });
       throw new ServiceError("not_found", "no such", { param: "key" });
     },
-    async *sessions({ limit }) {
-      for (let turns = 1; turns <= limit; turns++) yield { turns } as never;
+    async *turn() {
+      for (let seq = 1; seq <= 2; seq++) yield { seq } as never;
       throw new ServiceError("internal", "no more");
     },
   });
   const { client } = guest;
-  assertEquals(await client.call("delete", { key: "api:a" }), { deleted: true });
-  const error = await assertRejects(
-    () => client.call("delete", { key: "api:gone" }),
-    ServiceError,
-  );
+  assertEquals(await client.call("operate", ask("sessions.delete")), { deleted: true });
+  const error = await assertRejects(() => client.call("operate", ask("none")), ServiceError);
   assertEquals([error.code, error.details.param], ["not_found", "key"]);
-  for (const op of ["nonsense" as "delete", "export" as "delete"]) {
-    const unknown = await assertRejects(() => client.call(op, { key: "" }), ServiceError);
+  for (const op of ["nonsense", "follow"] as string[] as "operate"[]) {
+    const unknown = await assertRejects(() => client.call(op, ask("a")), ServiceError);
     assertEquals([unknown.code, unknown.details.param], ["invalid_request", "op"]);
-    assertEquals(unknown.message, `Unknown operation "${op}"; known: delete, sessions`);
+    assertEquals(unknown.message, `Unknown operation "${op}"; known: operate, turn`);
   }
-  const turns: number[] = [];
+  const seen: number[] = [];
   await assertRejects(
     async () => {
-      for await (const session of client.stream("sessions", { limit: 2 })) {
-        turns.push(session.turns);
-      }
+      for await (const { seq } of client.stream("turn", TURN)) seen.push(seq);
     },
     ServiceError,
     "no more",
   );
-  assertEquals(turns, [1, 2]);
+  assertEquals(seen, [1, 2]);
 });
 
 Deno.test("a turn that is stopped tells its end", async () => {
@@ -98,18 +96,18 @@ Deno.test("serveGuest() ends every operation when the guest goes away", async ()
 Deno.test("serveGuest() takes secrets out of answers, of what is streamed, and of errors", async () => {
   const scrubber = createScrubber(fingerprintsOf({ name: "KEY", value: "s3cret-value" }));
   await using guest = await openGuest({
-    delete: () => Promise.reject(new ServiceError("not_found", "no s3cret-value")),
-    rename: ({ title }) => Promise.resolve({ title } as never),
-    async *sessions() {
-      yield { title: "s3cret-value" } as never;
+    operate({ request: { op } }) {
+      if (op === "fails") throw new ServiceError("not_found", "no s3cret-value");
+      const answer = { title: "my s3cret-value" };
+      return Promise.resolve(op === "streams" ? ReadableStream.from([answer]) : answer);
     },
   }, { scrubber });
   const { client } = guest;
-  await assertRejects(() => client.call("delete", { key: "a" }), ServiceError, "no [secret KEY]");
-  const { title } = await client.call("rename", { key: "a", title: "my s3cret-value" });
-  assertEquals(title, "my [secret KEY]");
-  const [session] = await Array.fromAsync(client.stream("sessions", { limit: 1 }));
-  assertEquals(session!.title, "[secret KEY]");
+  const failing = client.call("operate", ask("fails"));
+  await assertRejects(() => failing, ServiceError, "no [secret KEY]");
+  const answer = { title: "my [secret KEY]" };
+  assertEquals(await client.call("operate", ask("answers")), answer);
+  assertEquals(await Array.fromAsync(client.stream("operate", ask("streams"))), [answer]);
 });
 
 Deno.test("serveGuest() answers so many operations of a guest at once, and refuses more", async () => {
@@ -118,11 +116,11 @@ Deno.test("serveGuest() answers so many operations of a guest at once, and refus
     async *turn(_params, signal) {
       await untilAborted(signal);
     },
-    delete: () => Promise.resolve({ deleted: true }),
+    operate: () => Promise.resolve({ done: true }),
   });
   const waiting = Array.from({ length: 64 }, () => guest.client.stream("turn", TURN).next());
   const settled = Promise.allSettled(waiting);
-  const error = await assertRejects(() => guest.client.call("delete", { key: "a" }), ServiceError);
+  const error = await assertRejects(() => guest.client.call("operate", ask("a")), ServiceError);
   assertEquals([error.code, error.message], ["queue_full", "64 operations are under way"]);
   await guest[Symbol.asyncDispose]();
   await settled;
@@ -134,7 +132,7 @@ Deno.test("serveGuest() answers nothing before the connection is open", async ()
   const served = serveGuest(there, {
     version: "1.0.0",
     key: "the key",
-    handlers: { delete: () => Promise.resolve({ deleted: asked++ > 0 }) } as never,
+    handlers: { operate: () => Promise.resolve({ asked: ++asked }) } as never,
   });
   const peer = new Peer({
     transport: streamTransport(here),
@@ -143,7 +141,7 @@ Deno.test("serveGuest() answers nothing before the connection is open", async ()
     handlers: NO_ENDPOINT,
     errors: serviceErrors(),
   });
-  await assertRejects(() => peer.call("delete", { key: "a" }), ServiceError, "is not open yet");
+  await assertRejects(() => peer.call("operate", ask("a")), ServiceError, "is not open yet");
   await assertRejects(() => peer.call("open", {}), ServiceError, "it has ended");
   await served;
   assertEquals(asked, 0);
@@ -173,12 +171,12 @@ Deno.test("connectClient() says that a service that ends the connection at once 
 Deno.test("a slow reader holds the service back instead of filling memory", async () => {
   let sent = 0;
   await using guest = await openGuest({
-    async *sessions() {
-      while (sent < 100_000) yield { turns: ++sent } as never;
+    async *turn() {
+      while (sent < 100_000) yield { seq: ++sent } as never;
     },
   });
   let read = 0;
-  for await (const _ of guest.client.stream("sessions", { limit: 1 })) {
+  for await (const _ of guest.client.stream("turn", TURN)) {
     if (++read < 10) continue;
     await new Promise((resolve) => setTimeout(resolve, 50));
     break;
@@ -200,12 +198,12 @@ for (const kind of ["unix", "tcp"] as const) {
         served.push(serveGuest(connection, {
           version: "1",
           key: listener.key,
-          handlers: { delete: () => Promise.resolve({ deleted: false }) } as never,
+          handlers: { operate: () => Promise.resolve({ done: true }) } as never,
         }));
       }
     })();
     const client = (await connectLocal(endpoint))!;
-    assertEquals(await client.call("delete", { key: "x" }), { deleted: false });
+    assertEquals(await client.call("operate", ask("a")), { done: true });
     if (kind === "tcp") {
       const { port } = JSON.parse(await Deno.readTextFile(endpoint.file));
       assertEquals((await Deno.stat(endpoint.file)).mode! & 0o777, 0o600);

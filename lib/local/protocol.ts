@@ -10,7 +10,6 @@
 
 import type { StoredEvent } from "../contract/events.ts";
 import type { TextPart } from "../contract/text_part.ts";
-import type { HistoryPage, Session, StoredMessage, Turn } from "../contract/journal.ts";
 import type { CallSpec, ParamsOf, ProgressOf, ResultOf } from "../rpc/endpoint.ts";
 
 /** Largest message, bytes: 64 MiB of files are 86 MiB of base64, and there is the text. */
@@ -80,39 +79,19 @@ const CONVERSATIONS = {
    * after what was seen of it, while that still counts. The first item says after what.
    */
   follow: {} as Stream<{ key: string; seen?: Seen }, Seen & { running?: string } | Happening>,
-  sessions: {} as Stream<{ limit: number; before?: number }, Session>,
-  /**
-   * A session, then its messages, oldest first: all of them, or with `limit` the newest, or those
-   * before a message's id.
-   */
-  session: {} as Stream<
-    { key: string; limit?: number; before?: number },
-    { session: Session; page?: Omit<HistoryPage, "messages"> } | { message: StoredMessage }
-  >,
-  /** The session as it is then. */
-  rename: {} as Call<{ key: string; title: string }, Session>,
-  /**
-   * A new session of what stands before a message of a person, by its index from 0. `as`: its full
-   * key; else one like the source's that is free.
-   */
-  fork: {} as Call<{ key: string; beforeUserIndex: number; as?: string }, Session>,
-  /** Everything on record of a session, oldest first. */
-  export: {} as Stream<
-    { key: string },
-    | { kind: "session"; session: Session }
-    | { kind: "turn"; turn: Turn }
-    | { kind: "message"; message: StoredMessage }
-    | { kind: "event"; event: StoredEvent }
-  >,
-  delete: {} as Call<{ key: string }, { deleted: boolean }>,
 };
 
 const SERVICE = {
   /**
-   * An operation of the table (`lib/operations/operations.ts`), with its fields. Where it takes a token,
-   * the authority checks that.
+   * An operation of the table (`lib/operations/operations.ts`), with its fields; tells the items of one
+   * that streams. Where it takes a token, the authority checks that. With `channel` there are only the
+   * sessions of that channel.
    */
-  operate: {} as Call<{ token?: string; request: { readonly op: string } }, unknown>,
+  operate: {} as CallSpec<
+    { token?: string; channel?: string; request: { readonly op: string } },
+    unknown,
+    unknown
+  >,
 };
 
 const OPERATIONS: typeof CONVERSATIONS & typeof SERVICE = { ...CONVERSATIONS, ...SERVICE };

@@ -21,7 +21,9 @@ import {
 type Handler<Op extends Operation> = (
   params: Params<Op>,
   signal: AbortSignal,
-) => [Item<Op>] extends [never] ? Promise<Result<Op>> : AsyncIterable<Item<Op>>;
+) => [Item<Op>] extends [never] ? Promise<Result<Op>>
+  : Op extends "operate" ? Promise<unknown>
+  : AsyncIterable<Item<Op>>;
 
 /** What answers each operation. The signal aborts when the guest cancels or goes away. */
 export type OperationHandlers = { [Op in Operation]: Handler<Op> };
@@ -86,7 +88,12 @@ export async function serveGuest(
     said: Promise<unknown> | AsyncIterable<unknown>,
     { progress }: Answering<unknown>,
   ): Promise<unknown> {
-    if (!(Symbol.asyncIterator in said)) return scrubber.value(await said);
-    for await (const item of said) await progress(scrubber.value(item));
+    const answer = await said;
+    if (!isIterable(answer)) return scrubber.value(answer);
+    for await (const item of answer) await progress(scrubber.value(item));
   }
+}
+
+function isIterable(answer: unknown): answer is AsyncIterable<unknown> {
+  return typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
 }

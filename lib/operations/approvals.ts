@@ -90,8 +90,9 @@ export const APPROVALS = {
   "approvals.approve": operation({
     summary: "Allow an action once",
     scope: "approve",
-    // A chat says the first digits alone; what is another digest is for the audit log.
     command: "approvals approve",
+    chatCommand: "approve",
+    // A chat says the first digits alone; what is another digest is for the audit log.
     input: z.object({
       id,
       digest: z.string(digestForm).max(100, digestForm)
@@ -113,9 +114,10 @@ export const APPROVALS = {
     summary: "Deny an action, and block its capability in the session",
     scope: "approve",
     command: "approvals deny",
+    chatCommand: "deny",
     input: z.object({
       id,
-      reason: z.string(reasonForm).max(10_000, reasonForm).default("")
+      reason: z.string("text").max(10_000, "text of at most 10,000 characters").default("")
         .describe("Reason, which the agent is told."),
     }),
     output: outcome,

@@ -36,6 +36,7 @@
  * - `channels/plan_switch.ts`: plans switching a channel on or off
  * - `channels/section_findings.ts`: what is wrong with an instance
  * - `channels.ts`: operations on channels
+ * - `chat_commands.ts`: commands of chats that are operations
  * - `commission.ts`: does the dry run of an automation as a turn
  * - `field_of_texts.ts`: fields from texts
  * - `fields.ts`: fields that many operations have, and values as those
@@ -51,6 +52,7 @@
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets
  * - `service_status.ts`: how the service is
+ * - `sessions.ts`: operations on sessions
  * - `settings.ts`: operations on the configuration
  * - `settings_keeper.ts`: reads and changes the configuration
  * - `tokens.ts`: operations on tokens, for the home's owner

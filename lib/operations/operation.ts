@@ -13,6 +13,7 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { ActionContext } from "../contract/actions.ts";
 import type { Automations } from "../automation/automations.ts";
 import type { Credential, Scope } from "../contract/credentials.ts";
+import type { SessionFilter } from "../contract/journal.ts";
 import type { Commission } from "./commission.ts";
 import type { ChannelParts } from "./channel_status.ts";
 import type { McpParts } from "./mcp.ts";
@@ -21,6 +22,7 @@ import type { HomeParts, Parts } from "./parts.ts";
 import type { MissedParts } from "./missed.ts";
 import type { OutboxParts } from "./outbox.ts";
 import type { StatusParts } from "./service_status.ts";
+import type { SessionParts } from "./sessions.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
 export interface OperationRoute {
@@ -33,7 +35,7 @@ export interface OperationRoute {
   maxBodyBytes?: number;
   /** Parameters of the query are fields too, beside those of the body. */
   takesQuery?: boolean;
-  /** Instead of the operation's, where chats may say less than a route. */
+  /** Instead of the operation's, where a route takes less than others, or more. */
   input?: z.ZodObject;
 }
 
@@ -60,11 +62,17 @@ export interface OperationHead<
   output: Output;
   /** What was sent may be a secret, so errors repeat nothing of it. */
   confidential?: boolean;
+  /** `run` tells one item after another, each as `output` has it: JSON lines over HTTP. */
+  streams?: true;
   route?: OperationRoute;
   /** The command that does the same, such as `secrets set`, or `channels missed --clear`. */
   command?: string;
   /** Fields that the command takes as arguments, in this order. Default: those in the path of the route. */
   args?: readonly string[];
+  /** The tool of our own MCP server that does the same. */
+  mcpTool?: string;
+  /** The command of a chat that does the same, without its slash: it takes the fields in their order. */
+  chatCommand?: string;
 }
 
 /** An operation of the authority. */
@@ -93,15 +101,24 @@ export interface HomeOperation<
 }
 
 /** What operations of the gateway work on. */
-export interface GatewayParts
-  extends OutboxParts, MissedParts, ChannelParts, ModelParts, McpParts, StatusParts {
-  automations: Omit<Automations, "start" | "pause" | "stop">;
-  commission: Commission;
-}
+export type GatewayParts =
+  & SessionParts
+  & OutboxParts
+  & MissedParts
+  & ChannelParts
+  & ModelParts
+  & McpParts
+  & StatusParts
+  & {
+    automations: Omit<Automations, "start" | "pause" | "stop">;
+    commission: Commission;
+  };
 
 /** Who asks the gateway, for what the authority checks. */
 export interface GatewayAsking {
   credential: Credential;
+  /** The sessions that there are for the caller: `{}` is all of them. */
+  sees: SessionFilter;
   /** Aborts when the caller leaves. */
   signal: AbortSignal;
 }
@@ -118,7 +135,7 @@ export interface GatewayOperation<
     input: z.output<Input>,
     parts: GatewayParts,
     asking: GatewayAsking,
-  ): z.input<Output> | Promise<z.input<Output>>;
+  ): z.input<Output> | Promise<z.input<Output>> | AsyncGenerator<z.input<Output>>;
 }
 
 /** Types one of the authority. */
@@ -140,4 +157,11 @@ export function gatewayOperation<Input extends z.ZodObject, Output extends z.Zod
   it: GatewayOperation<Input, Output>,
 ): GatewayOperation<Input, Output> {
   return it;
+}
+
+/** Types one of the gateway that streams. */
+export function gatewayStream<Input extends z.ZodObject, Output extends z.ZodType>(
+  it: GatewayOperation<Input, Output>,
+): GatewayOperation<Input, Output> & { streams: true } {
+  return { ...it, streams: true };
 }

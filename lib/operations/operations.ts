@@ -25,6 +25,7 @@ import { OUTBOX } from "./outbox.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { SECRETS } from "./secrets.ts";
 import { SERVICE } from "./service_status.ts";
+import { SESSIONS } from "./sessions.ts";
 import { SETTINGS } from "./settings.ts";
 import { TOKENS } from "./tokens.ts";
 
@@ -42,6 +43,7 @@ export const OPERATIONS = {
 
 /** Those that the gateway answers. */
 export const GATEWAY_OPERATIONS = {
+  ...SESSIONS,
   ...AUTOMATIONS,
   ...OUTBOX,
   ...CHANNEL_STATUS,
@@ -67,6 +69,11 @@ export type OperationName = keyof Table;
 
 type All = Table & typeof GATEWAY_OPERATIONS & typeof HOME_OPERATIONS;
 
+/** The name of one that streams. */
+export type StreamName = {
+  [Name in keyof All]: All[Name] extends { streams: true } ? Name : never;
+}[keyof All];
+
 /** What is asked: `op` and the fields of its input. */
 export type OperationRequest<Name extends keyof All = OperationName> = {
   [Op in Name]: { op: Op } & Fields<z.input<All[Op]["input"]>>;
@@ -75,7 +82,7 @@ export type OperationRequest<Name extends keyof All = OperationName> = {
 /** An input without fields forbids all others, the name too. */
 type Fields<Input> = Input extends Record<string, never> ? unknown : Input;
 
-/** What comes of it. */
+/** What comes of it, or each item of one that streams. */
 export type OperationResult<Name extends keyof All = OperationName> = z.output<
   All[Name]["output"]
 >;
@@ -95,8 +102,8 @@ export function completing(operate: Operate, parts: GatewayParts): Operate {
 }
 
 /**
- * Runs an operation of the gateway. Throws `invalid_request` that names the field, and `not_enabled` while
- * its part is off.
+ * Runs an operation of the gateway; resolves with the items of one that streams. Rejects with
+ * `invalid_request` that names the field, and with `not_enabled` while its part is off.
  */
 export async function runGatewayOperation(
   { op, ...given }: { readonly op: string },

@@ -38,7 +38,7 @@ export async function channelStatuses(home: TestHome): Promise<Map<string, Chann
 /** Turns by session. */
 export async function turnsOf(home: TestHome): Promise<Map<string, number>> {
   const all = linesOf<{ key: string; turns: number }>(
-    await home.run(["sessions", "list", "--json", "--limit", "1000"]),
+    await home.run(["sessions", "list", "--json", "--limit", "100"]),
   );
   return new Map(all.map(({ key, turns }) => [key, turns]));
 }

@@ -17,7 +17,7 @@ import type { AgentTool } from "../toolbox.ts";
 import type { TurnHandle, TurnRequest } from "../../contract/turns.ts";
 import { type FakeClock, fakeClock } from "./fake_clock.ts";
 import { type MemoryMedia, memoryMedia } from "./memory_media.ts";
-import type { Operate } from "../chat_command.ts";
+import { type OperateAsSender, operationCommands } from "../../operations/chat_commands.ts";
 import { scriptedModel } from "./scripted_model.ts";
 
 /** What a test may set; the rest has defaults. */
@@ -33,7 +33,7 @@ export interface TestAgentOptions {
   agent?: Record<string, unknown>;
   instructions?: () => Promise<string>;
   moreTools?: AgentTurnsDeps["moreTools"];
-  operate?: Operate;
+  operate?: OperateAsSender;
   journal?: Journal;
   /** Default: one that knows no secret. */
   scrubber?: AgentTurnsDeps["scrubber"];
@@ -118,8 +118,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     config: () => config,
     instructions: options.instructions ?? (() => Promise.resolve("")),
     moreTools: options.moreTools,
-    operate: options.operate ??
-      (() => Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"))),
+    operationCommands: () => Promise.resolve(operationCommands(options.operate ?? refuse)),
     scrubber: options.scrubber ?? { text: (text) => text, value: (value) => value },
     log: { debug: () => {}, info: () => {}, warning: note, error: note },
     clock,
@@ -181,4 +180,8 @@ export function only<Type extends AgentEvent["type"]>(
 /** What was said, all segments together. */
 export function textOf(events: readonly AgentEvent[]): string {
   return only(events, "text_delta").map(({ text }) => text).join("");
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new ServiceError("insufficient_scope", "Nobody may answer here"));
 }

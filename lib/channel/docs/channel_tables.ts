@@ -7,7 +7,7 @@
 import { markdownTable } from "../../base/markdown_table.ts";
 import type { ChannelDescriptor } from "../descriptor.ts";
 import { ABILITIES } from "./capability_words.ts";
-import { cell, withTable } from "./with_table.ts";
+import { cell, withTable } from "../../base/with_table.ts";
 
 /** Where the formatter breaks lines of text. */
 const MAX_LINE_CHARS = 100;

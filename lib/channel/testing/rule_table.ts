@@ -5,7 +5,7 @@
  */
 
 import { markdownTable } from "../../base/markdown_table.ts";
-import { cell, withTable } from "../docs/with_table.ts";
+import { cell, withTable } from "../../base/with_table.ts";
 import { CHANNEL_CHECKS } from "./checks/mod.ts";
 
 /** The page with the table between its marks. */

@@ -6,6 +6,8 @@
  */
 
 import { z } from "zod";
+import { markdownTable } from "../../base/markdown_table.ts";
+import { cell, withTable } from "../../base/with_table.ts";
 import { clientEnvelope, ENVELOPES } from "./envelopes.ts";
 import { FRAMES, serverFrame } from "./frames.ts";
 
@@ -49,27 +51,7 @@ export function wireTable(
         const isOptional = type.safeParse(undefined).success;
         return `\`${field}\`${isOptional ? "?" : ""}${note === undefined ? "" : ` (${note})`}`;
       });
-    return [`\`${name}\``, fields.join(", ") || "none", schema.description ?? ""];
+    return [`\`${name}\``, fields.join(", ") || "none", schema.description ?? ""].map(cell);
   });
   return markdownTable([[`\`${kind}\``, "Fields", "Meaning"], ...rows]);
-}
-
-function withTable(page: string, name: string, table: string): string {
-  const begin = `<!-- ${name}: written by \`deno task generate\` -->\n`;
-  const end = `\n<!-- end of ${name} -->`;
-  const from = page.indexOf(begin);
-  const to = page.indexOf(end, from);
-  if (from === -1 || to === -1) {
-    throw new Error(`docs/websocket.md cannot be written: it has no line "${begin.trim()}"`);
-  }
-  return `${page.slice(0, from)}${begin}\n${table}${page.slice(to)}`;
-}
-
-function markdownTable([head, ...rows]: string[][]): string {
-  const cells = [head!, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = head!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const line = (row: string[]) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |\n`;
-  const [first, ...others] = cells;
-  return line(first!) + line(widths.map((width) => "-".repeat(width))) + others.map(line).join("");
 }

@@ -16,8 +16,8 @@ function setUp(say: (signal: AbortSignal) => AsyncIterable<AgentEvent>) {
   const access: AgentAccess = {
     channel: "api",
     readsAll: false,
-    // deno-lint-ignore no-explicit-any -- the one operation that is asked for
-    async *request(_op: any, _params: any, signal: AbortSignal): any {
+    operate: () => Promise.reject(new Error("nobody asks")),
+    async *turn(_params, signal) {
       signal.addEventListener("abort", () => aborted.resolve());
       for await (const event of say(signal)) yield { seq: 1, turnId: "t", event };
     },

@@ -4,8 +4,10 @@ import { begin, ending } from "../../journal/testing/steps.ts";
 import type { AccessEntry } from "../access_log.ts";
 import { listen } from "../../listen/listen.ts";
 import { rawRequest } from "../testing/test_api.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
 import { arrivalOf } from "./arrival.ts";
-import { createSessionsRoutes } from "./sessions_routes.ts";
+import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp } from "./testing/test_web_app.ts";
 import type { WebRoute } from "./web_route.ts";
 
@@ -29,13 +31,9 @@ async function start() {
   const logged = Promise.withResolvers<AccessEntry>();
   const { app, clock } = createTestWebApp([
     OPEN,
-    ...createSessionsRoutes({
-      journal,
-      isRunning: () => false,
-      links: { sign: () => undefined },
-      mediaDir: "/media-dir",
-      showReasoning: () => false,
-      scrubber: { text: (text) => text, value: (value) => value },
+    ...gatewayRoutes(SESSIONS, {
+      ...someParts({ journal, isRunning: () => false }),
+      scrubber: { value: (value) => value },
     }),
   ], { accessLog: logged.resolve });
   const listener = await listen({

@@ -210,7 +210,7 @@ Deno.test("G14 operations of the local socket take an operator's token", async (
     runGatewayOperation(
       { ...request, id: "aut_a" } as { op: string },
       someParts({ automations: { off: () => undefined } as never, commission }),
-      { credential: { kind: "token", token }, signal },
+      { credential: { kind: "token", token }, sees: {}, signal },
     );
   const codeOf = (answer: Promise<unknown>) =>
     answer.then(() => undefined, (error: { code: string }) => error.code);

@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import { ServiceError } from "../../base/errors.ts";
+import { chatOwner } from "../../contract/chat_session.ts";
 import { checkSilently } from "../../listen/check_silently.ts";
 import { check } from "../../listen/request_error.ts";
 import { fieldOfTexts } from "../../operations/field_of_texts.ts";
@@ -22,6 +23,7 @@ import {
 } from "../../operations/operations.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { hasBody } from "../guard.ts";
+import { JSON_LINES, jsonLines } from "../json_lines.ts";
 import { queryTexts } from "./query_params.ts";
 import type { GuardedRoute, WebCall } from "./web_route.ts";
 
@@ -39,8 +41,8 @@ export function operationRoutes(
   return Object.keys(table).flatMap((name) =>
     routeOf(
       findOperation(name)!,
-      (given, { caller: { credential } }) =>
-        operate({ ...given, op: name } as OperationRequest, credential),
+      async (given, { caller: { credential } }) =>
+        Response.json(await operate({ ...given, op: name } as OperationRequest, credential)),
     )
   );
 }
@@ -58,9 +60,13 @@ export function gatewayRoutes(
 ): GuardedRoute[] {
   return Object.keys(table).flatMap((name) => {
     const operation = findGatewayOperation(name)!;
-    const routes = routeOf(operation, async (given, { request: { signal }, caller }) => {
-      const asking = { credential: caller.credential, signal };
-      return scrubber.value(await runGatewayOperation({ ...given, op: name }, parts, asking));
+    const routes = routeOf(operation, async (given, call) => {
+      const { request: { signal }, caller: { credential, workspaceKey } } = call;
+      const asking = { credential, sees: { owner: chatOwner(workspaceKey) ?? null }, signal };
+      const answer = await runGatewayOperation({ ...given, op: name }, parts, asking);
+      return operation.streams
+        ? await streamed(answer as AsyncGenerator<unknown>, call, scrubber)
+        : Response.json(scrubber.value(answer));
     });
     return routes.map((route) => ({ ...route, off: () => operation.off?.(parts) }));
   });
@@ -68,9 +74,9 @@ export function gatewayRoutes(
 
 function routeOf(
   operation: OperationHead,
-  run: (given: Record<string, unknown>, call: WebCall) => Promise<unknown>,
+  run: (given: Record<string, unknown>, call: WebCall) => Promise<Response>,
 ): GuardedRoute[] {
-  const { route, scope, summary, command, output } = operation;
+  const { route, scope, summary, command, output, streams } = operation;
   if (route === undefined) return [];
   const { method, path, errors, maxBodyBytes } = route;
   const { inPath, rest, isEmpty } = inputParts(operation);
@@ -86,6 +92,7 @@ function routeOf(
     docs: {
       ...!isEmpty && { [inBody ? "body" : "query"]: rest },
       answer: output,
+      ...streams && { mediaType: JSON_LINES },
       errors,
     },
     async handle(call) {
@@ -96,9 +103,37 @@ function routeOf(
         throw new ServiceError("invalid_request", `${param} isn't taken here`, { param });
       }
       const named = check(inPath, textsToFields(inPath, call.params));
-      return Response.json(await run({ ...given, ...named }, call));
+      return await run({ ...given, ...named }, call);
     },
   }];
+}
+
+/** JSON lines that are made as fast as they are read. What fails before the first has its own status. */
+async function streamed(
+  items: AsyncGenerator<unknown>,
+  { request, context }: WebCall,
+  scrubber: Pick<Scrubber, "value">,
+): Promise<Response> {
+  const headers = { "content-type": JSON_LINES };
+  let first: IteratorResult<unknown> | undefined = await items.next();
+  if (request.method === "HEAD") {
+    await items.return(undefined);
+    return new Response(null, { headers });
+  }
+  context.streams = true;
+  const body = jsonLines({
+    lines: {
+      async next() {
+        const { value, done } = first ?? await items.next();
+        first = undefined;
+        return { value: scrubber.value(value), done };
+      },
+      return: () => items.return(undefined),
+    },
+    fail: (error) => context.fail(error).envelope,
+    onEnd: (outcome) => context.finish(200, outcome),
+  });
+  return new Response(body, { headers });
 }
 
 /** The fields that the path names, and the others. */

@@ -16,6 +16,7 @@ import { OUTBOX } from "../../operations/outbox.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
@@ -26,7 +27,6 @@ import {
   type OperationRoutesDeps,
 } from "./operation_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createSessionsRoutes, type SessionsRoutesDeps } from "./sessions_routes.ts";
 import { createStartPageRoutes } from "./start_page.ts";
 import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
@@ -36,7 +36,6 @@ import type { WebRoute } from "./web_route.ts";
 export type WebRoutesDeps =
   & BootstrapDeps
   & TokenRoutesDeps
-  & SessionsRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
   & HealthRoutesDeps
@@ -52,7 +51,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...createStartPageRoutes(deps),
     ...createBootstrapRoutes(deps),
     ...createTokenRoutes(deps),
-    ...createSessionsRoutes(deps),
+    ...gatewayRoutes(SESSIONS, deps),
     ...createMediaRoutes(deps),
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),

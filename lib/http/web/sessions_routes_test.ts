@@ -5,14 +5,16 @@ import { chatSessionKey } from "../../contract/chat_session.ts";
 import { openJournal } from "../../journal/open.ts";
 import { begin, ending, hash, newTurn } from "../../journal/testing/steps.ts";
 import type { Journal } from "../../contract/journal.ts";
-import { createSessionsRoutes } from "./sessions_routes.ts";
+import { someParts } from "../../operations/testing/gateway_parts.ts";
+import { SESSIONS } from "../../operations/sessions.ts";
+import { gatewayRoutes } from "./operation_routes.ts";
 import { createTestWebApp, refusal, TOKENS } from "./testing/test_web_app.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
 
 const ANN = TOKENS.person!.workspaceKey!;
 const BOB = TOKENS.other!.workspaceKey!;
-const SESSIONS = "/api/webui/sessions";
+const PATH = "/api/webui/sessions";
 const SECRET = "s3cret-of-the-test";
 
 const keyOf = (chatId: string, workspaceKey?: string) => chatSessionKey({ chatId, workspaceKey });
@@ -23,28 +25,32 @@ function setUp({ journal = openJournal({ path: ":memory:" }), showReasoning = fa
   const reads = { turns: 0, history: 0 };
   const scrub = (text: string) => text.replaceAll(SECRET, "[secret S]");
   let made = 0;
-  const web = createTestWebApp(createSessionsRoutes({
+  const parts = someParts({
     journal: {
       ...journal,
       turns: (...given) => (reads.turns++, journal.turns(...given)),
       history: (...given) => (reads.history++, journal.history(...given)),
     },
     isRunning: (key) => running.has(key),
-    links: {
+    files: {
+      dir: "/media-dir",
       sign: (path, name) =>
         path.startsWith("/media-dir/") ? `/signed${path}?name=${name}` : undefined,
     },
-    mediaDir: "/media-dir",
     showReasoning: () => showReasoning,
-    scrubber: { text: scrub, value: (value) => JSON.parse(scrub(JSON.stringify(value))) },
-    newChatId: () => `made${++made}`,
+    scrub,
+    randomId: () => `made${++made}`,
+  });
+  const web = createTestWebApp(gatewayRoutes(SESSIONS, {
+    ...parts,
+    scrubber: { value: (value) => value && JSON.parse(scrub(JSON.stringify(value))) },
   }));
   const get = async (path: string, token = "operate") => {
-    const response = await web.ask(`${SESSIONS}${path}`, { token });
+    const response = await web.ask(`${PATH}${path}`, { token });
     return { status: response.status, json: await response.json() };
   };
   const send = async (method: string, path: string, body?: unknown, token = "operate") => {
-    const response = await web.ask(`${SESSIONS}${path}`, { method, token, body });
+    const response = await web.ask(`${PATH}${path}`, { method, token, body });
     return { status: response.status, json: await response.json() };
   };
   return { ...web, journal, running, reads, get, send };
@@ -157,7 +163,7 @@ Deno.test("a person can neither see nor touch the sessions of others, nor others
     );
     for (const key of [...foreign, keyOf("never")]) {
       for (const [method, path, body] of requests) {
-        const response = await ask(`${SESSIONS}/${key}${path}`, { method, token, body });
+        const response = await ask(`${PATH}/${key}${path}`, { method, token, body });
         const { error } = await response.json();
         // The same as for one that is not there.
         assertEquals([response.status, error], [404, {
@@ -196,7 +202,7 @@ Deno.test("hostile keys are those of no session", async () => {
   for (const key of keys) {
     for (const token of ["operate", "person"]) {
       for (const path of ["", "/messages", "/export"]) {
-        const response = await ask(`${SESSIONS}/${key}${path}`, { token });
+        const response = await ask(`${PATH}/${key}${path}`, { token });
         const text = await response.text();
         assertEquals(response.status, 404, `${key}${path}: ${text.slice(0, 300)}`);
         assert(text.length < 600);
@@ -204,7 +210,7 @@ Deno.test("hostile keys are those of no session", async () => {
     }
   }
   // A whole key in percent-encoding is the key.
-  assertEquals((await ask(`${SESSIONS}/websocket%3Aa`, { token: "operate" })).status, 200);
+  assertEquals((await ask(`${PATH}/websocket%3Aa`, { token: "operate" })).status, 200);
   await journal.close();
 });
 
@@ -420,7 +426,7 @@ Deno.test("GET export streams everything on record, secrets taken out", async ()
   const { journal, ask, access } = setUp();
   const input: UserPart[] = [{ type: "text", text: `a ${SECRET} in here` }];
   for (let index = 0; index < 40; index++) await say(journal, keyOf("a"), `t${index}`, input);
-  const response = await ask(`${SESSIONS}/websocket:a/export`, { token: "read" });
+  const response = await ask(`${PATH}/websocket:a/export`, { token: "read" });
   assertEquals(response.headers.get("content-type"), "application/x-ndjson");
   // It is logged when it has ended, not before.
   assertEquals(access, []);
@@ -441,7 +447,7 @@ Deno.test("GET export reads no further than its reader, and stops when that leav
   const { journal, ask, access, reads } = setUp();
   const input: UserPart[] = [{ type: "text", text: "x".repeat(50_000) }];
   for (let index = 0; index < 200; index++) await say(journal, keyOf("a"), `t${index}`, input);
-  const response = await ask(`${SESSIONS}/websocket:a/export`, { token: "read" });
+  const response = await ask(`${PATH}/websocket:a/export`, { token: "read" });
   const reader = response.body!.getReader();
   for (let piece = 0; piece < 3; piece++) assert((await reader.read()).value!.length > 0);
   // Of ten megabytes, pages of sixteen turns.
@@ -457,7 +463,7 @@ Deno.test("GET export says when the session went away under it", async () => {
   const { journal, ask, send } = setUp();
   const input: UserPart[] = [{ type: "text", text: "x".repeat(50_000) }];
   for (let index = 0; index < 60; index++) await say(journal, keyOf("a"), `t${index}`, input);
-  const response = await ask(`${SESSIONS}/websocket:a/export`, { token: "read" });
+  const response = await ask(`${PATH}/websocket:a/export`, { token: "read" });
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
   let text = decoder.decode((await reader.read()).value, { stream: true });
@@ -475,7 +481,7 @@ Deno.test("GET export says when the session went away under it", async () => {
 Deno.test("GET export by HEAD opens no stream", async () => {
   const { journal, ask, access } = setUp();
   await say(journal, keyOf("a"), "t");
-  const response = await ask(`${SESSIONS}/websocket:a/export`, { method: "HEAD", token: "read" });
+  const response = await ask(`${PATH}/websocket:a/export`, { method: "HEAD", token: "read" });
   assertEquals([response.status, response.body], [200, null]);
   assertEquals(access.length, 1);
   await journal.close();
@@ -486,14 +492,14 @@ Deno.test("a token of each scope reads or changes sessions as the table says", a
   await say(journal, keyOf("a"), "t");
   for (const token of ["chat", "approve", "secrets", "nothing"]) {
     for (const path of ["", "/websocket:a", "/websocket:a/messages", "/websocket:a/export"]) {
-      const refused = await ask(`${SESSIONS}${path}`, { token });
+      const refused = await ask(`${PATH}${path}`, { token });
       assertEquals(await refusal(refused), [403, "insufficient_scope"]);
     }
   }
   const changes = [["DELETE", ""], ["POST", "/fork"], ["PUT", "/title"]] as const;
   for (const [method, path] of changes) {
     const asked = { method, token: "read", body: {} };
-    assertEquals((await ask(`${SESSIONS}/websocket:a${path}`, asked)).status, 403);
+    assertEquals((await ask(`${PATH}/websocket:a${path}`, asked)).status, 403);
   }
   await journal.close();
 });
@@ -530,7 +536,7 @@ Deno.test("no path, query or body makes the routes of sessions fail, or show wha
       body,
       async (path, query, method, body) => {
         const reads = method === "GET" || method === "HEAD";
-        const response = await ask(`${SESSIONS}/${path.join("/")}?${query}`, {
+        const response = await ask(`${PATH}/${path.join("/")}?${query}`, {
           method,
           token: "other",
           ...!reads && { raw: body, headers: { "content-type": "application/json" } },

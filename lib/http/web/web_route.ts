@@ -57,7 +57,7 @@ export interface RouteDocs {
   query?: z.ZodObject;
   /** The JSON body; the schema that checks it. */
   body?: z.ZodType;
-  /** The JSON of a 200. */
+  /** The JSON of a 200, or of each of its lines. */
   answer?: z.ZodType;
   /** Of an answer that is no JSON, such as `application/x-ndjson`. */
   mediaType?: string;

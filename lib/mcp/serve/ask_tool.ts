@@ -10,8 +10,8 @@ import { AskProgress } from "./ask_progress.ts";
 import { TurnAnswer } from "./turn_answer.ts";
 
 /** What a session may be called. */
-export const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-export const SESSION_ID_RULE = "1 to 128 characters of A-Z a-z 0-9 . _ : -";
+const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const SESSION_ID_RULE = "1 to 128 characters of A-Z a-z 0-9 . _ : -";
 
 const MAX_MESSAGE_CHARS = 1_000_000;
 
@@ -51,7 +51,7 @@ export const askTool = agentTool({
     const answer = new TurnAnswer();
     const telling = progress && new AskProgress({ send: progress, clock });
     try {
-      const events = access.request("turn", {
+      const events = access.turn({
         sessionKey: `${access.channel}:${sessionId}`,
         input: [{ type: "text", text: message }],
       }, signal);

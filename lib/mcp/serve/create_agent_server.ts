@@ -23,7 +23,7 @@ import { ServiceError } from "../../base/errors.ts";
 import type { AgentAccess } from "./agent_access.ts";
 import type { AgentTool } from "./agent_tool.ts";
 import { askTool } from "./ask_tool.ts";
-import { listSessions, readSession } from "./session_tools.ts";
+import { OPERATION_TOOLS } from "./operation_tools.ts";
 
 /** What the server is made of. */
 export interface AgentServerOptions {
@@ -36,7 +36,8 @@ export interface AgentServerOptions {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-const TOOLS: readonly AgentTool[] = [askTool, listSessions, readSession];
+/** The tools, in the order in which clients are told of them. */
+export const TOOLS: readonly AgentTool[] = [askTool, ...OPERATION_TOOLS];
 
 const INSTRUCTIONS =
   "An agent with tools and a memory of its conversations. `ask` it; go on with the session_id that it " +

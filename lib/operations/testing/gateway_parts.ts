@@ -23,6 +23,6 @@ export async function runOperation<Name extends GatewayOperationName>(
   parts: Partial<GatewayParts>,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<OperationResult<Name>> {
-  const asking = { credential: { kind: "token", token: "" } as const, signal };
+  const asking = { credential: { kind: "token", token: "" } as const, sees: {}, signal };
   return await runGatewayOperation(request, someParts(parts), asking) as never;
 }

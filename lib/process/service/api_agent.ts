@@ -7,10 +7,12 @@
 
 import { scrubbedError } from "../../agent/scrubbed_model.ts";
 import type { Config } from "../../config/schema.ts";
-import type { Item, Params } from "../../local/protocol.ts";
 import type { AgentAccess } from "../../mcp/serve/agent_access.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { createOperations, type OperationDeps } from "./operations.ts";
+
+/** Channel of its sessions. */
+const CHANNEL = "api";
 
 /** Makes it. `api` is read for every turn; `scrubber` takes secrets out of answers and errors. */
 export function apiAgent(
@@ -27,19 +29,19 @@ export function apiAgent(
     }),
   });
   return {
-    request(op, params, signal) {
-      const run = operations[op] as (
-        params: Params<typeof op>,
-        signal: AbortSignal,
-      ) => AsyncIterable<Item<typeof op>>;
-      return scrubbed(run(params, signal), scrubber);
+    turn: (params, signal) => scrubbed(operations.turn(params, signal), scrubber),
+    async operate(request, signal) {
+      try {
+        return scrubber.value(await operations.operate({ channel: CHANNEL, request }, signal));
+      } catch (error) {
+        throw scrubbedError(error, scrubber);
+      }
     },
-    channel: "api",
+    channel: CHANNEL,
     readsAll: false,
   };
 }
 
-/** A history may be older than a secret that stands in it. */
 async function* scrubbed<T>(
   answers: AsyncIterable<T>,
   scrubber: Pick<Scrubber, "text" | "value">,

@@ -4,7 +4,7 @@ import { fakeDocuments } from "../../http/testing/fake_documents.ts";
 import { FakeTurns } from "../../http/testing/fake_turns.ts";
 import { someParts } from "../../operations/testing/gateway_parts.ts";
 import type { Journal } from "../../contract/journal.ts";
-import { readSession } from "../../mcp/serve/session_tools.ts";
+import { OPERATION_TOOLS } from "../../mcp/serve/operation_tools.ts";
 import { systemClock } from "../../base/clock.ts";
 import { apiAgent } from "./api_agent.ts";
 
@@ -15,7 +15,6 @@ function agentWith(journal: Partial<Journal>) {
   return apiAgent(
     {
       ...someParts({}),
-      scrub: hide,
       operate: () => Promise.reject(new Error("nobody asks")),
       checkFolder: () => Promise.reject(new Error("none is asked for")),
       turns: new FakeTurns(() => []),
@@ -30,19 +29,22 @@ function agentWith(journal: Partial<Journal>) {
 Deno.test("apiAgent() scrubs a history that is older than a secret, before it is cut", async () => {
   // The cut of a long message goes through the secret: half of one is known by nobody.
   const text = `${"x".repeat(20_000 - 6)}${SECRET} and more`;
-  const session = { id: 1, key: "api:a", title: SECRET, turns: 1, createdAt: 0, updatedAt: 0 };
   const access = agentWith({
-    session: () => session as never,
-    history: () => [{ id: 1, message: { role: "summary", text } }] as never,
+    session: () => ({ id: 1 }) as never,
+    historyPage: () => ({
+      messages: [{ id: 1, turnId: "t", message: { role: "summary", text }, tokens: 1 }],
+      userIndex: 0,
+    }),
   });
   const { signal } = new AbortController();
+  const readSession = OPERATION_TOOLS.find(({ name }) => name === "read_session")!;
   const read = await readSession.run({ session_id: "a", limit: 5 }, {
     access,
     signal,
     clock: systemClock,
   });
   const said = JSON.stringify(read);
-  assertStringIncludes(said, "[secret X]");
+  assertStringIncludes(said, "x[secre\\n[… 13 more characters cut …]");
   assert(!said.includes("s3cret"), said.slice(-300));
 });
 
@@ -54,7 +56,7 @@ Deno.test("apiAgent() scrubs errors", async () => {
   });
   const { signal } = new AbortController();
   const error = await assertRejects(
-    () => Array.fromAsync(access.request("session", { key: "api:a" }, signal)),
+    () => access.operate({ op: "sessions.get", key: "api:a" } as { op: string }, signal),
     ServiceError,
   );
   assertEquals(error.message, "no [secret X]");

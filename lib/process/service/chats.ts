@@ -21,7 +21,6 @@ import { MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";
 import { AnsweredCommands } from "./answered_commands.ts";
 import { answerText } from "./answer_text.ts";
 import { ChatPresence } from "./chat_presence.ts";
-import { forkSession } from "./fork_session.ts";
 
 /** Characters of a client_msg_id. */
 const MAX_KEY_CHARS = 128;
@@ -129,7 +128,7 @@ async function fork(
   const sourceKey = chatSessionKey({ ...target, chatId: sourceChatId });
   const targetKey = chatSessionKey(target);
   try {
-    await forkSession(journal, { sourceKey, targetKey, beforeUserIndex });
+    await journal.forkSession({ sourceKey, targetKey, beforeUserIndex });
   } catch (error) {
     // In words of chats: keys of sessions are nothing that a client knows.
     if (!(error instanceof ServiceError)) throw error;

@@ -56,6 +56,8 @@ export async function openCore(
     config: () => config,
     scrubber,
     storage,
+    operationCommands: async () =>
+      (await import("../../operations/chat_commands.ts")).operationCommands(link.operate),
     clock: systemClock,
     randomId,
     log,

@@ -12,12 +12,10 @@ import type { Answer, TurnHandle, TurnRequest, Turns } from "../../contract/turn
 import { readUpload } from "../../documents/read_upload.ts";
 import { type DocumentReader, MAX_FILE_BYTES } from "../../contract/documents.ts";
 import { ServiceError } from "../../base/errors.ts";
-import { exportSession } from "../../journal/export_session.ts";
 import type { Journal, Session, Turn } from "../../contract/journal.ts";
 import type { AskedPart, SaidMessage } from "../../local/protocol.ts";
 import type { OperationHandlers } from "../../local/server.ts";
 import { checkParams } from "./check_params.ts";
-import { forkSession } from "./fork_session.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
 import type { OperationRequest } from "../../operations/operations.ts";
 import type { AuthorityLink } from "./link_authority.ts";
@@ -37,9 +35,6 @@ export interface OperationDeps extends GatewayParts {
 
 /** Of an operation, as JSON: the authority reads it whole, from whoever can open the socket. */
 const MAX_REQUEST_CHARS = 2 * 1024 * 1024;
-
-/** Rows of one read, so that a long session is never in memory at once. */
-const PAGE = 256;
 
 const sessionKey = z.string().regex(
   /^[a-z][a-z0-9_]*:[A-Za-z0-9._:-]{1,128}$/,
@@ -61,30 +56,15 @@ const turnParams = z.object({
   asks: z.boolean().optional(),
   folder: z.string().optional(),
 });
-const pageParams = z.object({
-  limit: z.int().min(1).max(1_000),
-  before: z.number().optional(),
-});
 /** The authority checks what is asked. */
 const operateParams = z.object({
   token: z.string().max(1_000).default(""),
+  channel: z.string().max(100).optional(),
   request: z.looseObject({ op: z.string().max(100) })
     .refine((request) => JSON.stringify(request).length <= MAX_REQUEST_CHARS, "a smaller request"),
 });
-const keyParams = z.object({ key: z.string() });
-const historyParams = z.object({
-  key: z.string(),
-  limit: z.int().min(1).max(1_000).optional(),
-  before: z.int().min(0).optional(),
-});
 const seenParams = z.object({ seq: z.int().min(0), epoch: z.string().max(64) });
 const followParams = z.object({ key: sessionKey, seen: seenParams.optional() });
-const renameParams = z.object({ key: z.string(), title: z.string() });
-const forkParams = z.object({
-  key: z.string(),
-  beforeUserIndex: z.int().min(0),
-  as: sessionKey.optional(),
-});
 
 const atThisMachine = () => ({ actor: "cli:local", attended: true });
 
@@ -95,9 +75,8 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
     turn: (params, signal) => runTurn(deps, params, signal),
     say: (params, signal) => say(deps, params, signal),
     follow: (params, signal) => follow(deps, params, signal),
-    ...sessionOperations(deps),
     async operate(params, signal) {
-      const { token, request } = checkParams(operateParams, params);
+      const { token, channel, request } = checkParams(operateParams, params);
       const credential = { kind: "token", token } as const;
       // A command that asks for nothing of the table doesn't wait for it.
       const { completing, findGatewayOperation, findOperation, runGatewayOperation } = await import(
@@ -111,7 +90,7 @@ export function createOperations(deps: OperationDeps): OperationHandlers {
       }
       return findGatewayOperation(request.op) === undefined
         ? await completing(operate, deps)(request as OperationRequest, credential)
-        : await runGatewayOperation(request, deps, { credential, signal });
+        : await runGatewayOperation(request, deps, { credential, sees: { channel }, signal });
     },
   };
 }
@@ -223,66 +202,6 @@ async function* eventsOf(handle: TurnHandle, signal: AbortSignal): AsyncGenerato
     signal.removeEventListener("abort", cancel);
     handle.cancel();
   }
-}
-
-function sessionOperations({ journal, scrub }: Pick<OperationDeps, "journal" | "scrub">) {
-  function find(key: string): Session {
-    const session = journal.session(key);
-    if (session === undefined) throw notFound(key);
-    return session;
-  }
-
-  function* messages(session: Session) {
-    for (let after = 0;;) {
-      const page = journal.history(session.id, after, PAGE);
-      yield* page;
-      if (page.length < PAGE) return;
-      after = page.at(-1)!.id;
-    }
-  }
-
-  return {
-    async *sessions(params) {
-      yield* journal.sessions(checkParams(pageParams, params));
-    },
-    async *session(params, signal) {
-      const { key, limit, before } = checkParams(historyParams, params);
-      const session = find(key);
-      if (limit === undefined) {
-        yield { session };
-        for (const message of messages(session)) {
-          if (signal.aborted) return;
-          yield { message };
-        }
-        return;
-      }
-      const { messages: last, ...page } = journal.historyPage(session.id, { limit, before });
-      yield { session, page };
-      for (const message of last) yield { message };
-    },
-    async rename(params) {
-      const { key, title } = checkParams(renameParams, params);
-      const session = await journal.renameSession(key, scrub(title));
-      if (session === undefined) throw notFound(key);
-      return session;
-    },
-    async fork(params) {
-      const { key, beforeUserIndex, as } = checkParams(forkParams, params);
-      find(key);
-      return await forkSession(journal, { sourceKey: key, targetKey: as, beforeUserIndex });
-    },
-    async *export(params, signal) {
-      const session = find(checkParams(keyParams, params).key);
-      yield* exportSession(journal, session, signal);
-    },
-    async delete(params) {
-      return { deleted: await journal.deleteSession(checkParams(keyParams, params).key) };
-    },
-  } satisfies Partial<OperationHandlers>;
-}
-
-function notFound(key: string): ServiceError {
-  return new ServiceError("not_found", `There is no session "${key}"`, { param: "key" });
 }
 
 async function readFile(

@@ -13,7 +13,6 @@ function setUp(script: Script = () => [...says(["ok"]), ended()]) {
   const turns = new FakeTurns(script);
   const operations = createOperations({
     ...someParts({}),
-    scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
     checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns,
@@ -88,37 +87,10 @@ Deno.test("turn is cancelled while its files are read", async () => {
   assertEquals(turns.accepted.length, 0);
 });
 
-Deno.test("rename takes secrets out of a title before it is on record", async () => {
-  const titles: string[] = [];
-  const operations = createOperations({
-    ...someParts({}),
-    scrub: (text) => text.replaceAll("s3cret-value", "[secret X]"),
-    operate: () => Promise.reject(new Error("nobody asks")),
-    checkFolder: () => Promise.reject(new Error("none is asked for")),
-    turns: new FakeTurns(() => []),
-    documents: fakeDocuments,
-    journal: {
-      renameSession(key: string, title: string) {
-        titles.push(title);
-        return Promise.resolve(key === "cli:a" ? { key, title } : undefined);
-      },
-    } as unknown as Journal,
-  });
-  const rename = (params: unknown) =>
-    operations.rename(params as never, new AbortController().signal);
-  await rename({ key: "cli:a", title: "of s3cret-value" });
-  assertEquals(titles, ["of [secret X]"]);
-  const missing = await assertRejects(() => rename({ key: "cli:b", title: "x" }), ServiceError);
-  assertEquals(missing.code, "not_found");
-  const wrong = await assertRejects(() => rename({ key: "cli:a", title: 7 }), ServiceError);
-  assertEquals([wrong.code, wrong.details.param], ["invalid_request", "title"]);
-});
-
 Deno.test("follow tells a turn that runs from its start, with its message, and goes on behind what was seen", async () => {
   const journal = openJournal({ path: ":memory:" });
   const operations = createOperations({
     ...someParts({}),
-    scrub: (text) => text,
     operate: () => Promise.reject(new Error("nobody asks")),
     checkFolder: () => Promise.reject(new Error("none is asked for")),
     turns: new FakeTurns(() => []),

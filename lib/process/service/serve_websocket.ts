@@ -55,7 +55,7 @@ export async function serveWebsocket(
     checks: Pick<GatewayChecks, "fresh">;
   },
 ): Promise<ServedWebsocket> {
-  const { boot, turns, journal, link, models, scrub, scrubber, clock, randomId, log } = core;
+  const { boot, journal, link, models, scrub, scrubber, clock, randomId, log } = core;
   const { config } = boot;
   const section = config.channels.websocket;
   const { trustedProxyAuth } = section;
@@ -81,11 +81,10 @@ export async function serveWebsocket(
     operate: completing(operate, operations),
     journal,
     media: core.media,
-    mediaDir,
     links,
-    isRunning: (sessionKey) => turns.isRunning(sessionKey),
-    model: () => models.current.name,
+    files: { dir: mediaDir, sign: links.sign },
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
+    model: () => models.current.name,
     checks: () => checks.fresh(),
     page: await readStartPage(),
     scrubber,

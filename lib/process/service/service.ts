@@ -99,6 +99,7 @@ export class Service {
       ...core,
       ...core.link,
       ...parts,
+      isRunning: (sessionKey) => core.turns.isRunning(sessionKey),
       missed: core.journal.missed,
       presets: () => Object.keys(core.boot.config.agent.presets),
       status: () => this.#status(),

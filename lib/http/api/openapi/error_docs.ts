@@ -6,9 +6,7 @@
 
 import { HTTP_ERRORS, type HttpErrorKind } from "../../../listen/error_table.ts";
 import { markdownTable } from "../../../base/markdown_table.ts";
-
-const BEGIN = "<!-- errors: written by `deno task generate` -->\n";
-const END = "\n<!-- end of errors -->";
+import { withTable } from "../../../base/with_table.ts";
 
 /** The table as `deno fmt` would have it, in the order of statuses. */
 export function errorTable(): string {
@@ -20,10 +18,5 @@ export function errorTable(): string {
 
 /** The page with the table between its marks. Throws when it has no marks. */
 export function withErrorTable(page: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END, begin);
-  if (begin === -1 || end === -1) {
-    throw new Error(`docs/http-api.md cannot be written: it has no line "${BEGIN.trim()}"`);
-  }
-  return `${page.slice(0, begin)}${BEGIN}\n${errorTable()}${page.slice(end)}`;
+  return withTable(page, "errors", errorTable());
 }

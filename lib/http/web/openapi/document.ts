@@ -121,14 +121,13 @@ function toOperation(route: WebRoute, names: ReadonlyMap<z.ZodType, string>): We
   const parameters = [...pathParameters(route), ...queryParameters(docs.query)];
   const refTo = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${names.get(schema)}` });
   const responses: Record<string, ResponseDoc> = { "200": { description: "It is done." } };
-  if (docs.answer !== undefined) {
-    const { description = "The answer." } = docs.answer;
-    const content = { "application/json": { schema: refTo(docs.answer) } };
-    responses["200"] = { description, content };
-  } else if (docs.mediaType !== undefined) {
+  const { answer, mediaType } = docs;
+  if (answer !== undefined || mediaType !== undefined) {
     responses["200"] = {
-      description: "The answer.",
-      content: { [docs.mediaType]: { schema: {} } },
+      description: answer?.description ?? "The answer.",
+      content: {
+        [mediaType ?? "application/json"]: { schema: answer === undefined ? {} : refTo(answer) },
+      },
     };
   }
   return {

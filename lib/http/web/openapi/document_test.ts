@@ -49,7 +49,7 @@ Deno.test("webOpenApiDocument() states the scope of each route", () => {
   assertEquals(byName.get("GET /api/webui/sessions").parameters[0], {
     name: "limit",
     in: "query",
-    description: "Rows; default 50.",
+    description: "Rows to list (default 50).",
     schema: { type: "integer", minimum: 1, maximum: 100 },
   });
 });

@@ -5,12 +5,10 @@
  */
 
 import { markdownTable } from "../../../base/markdown_table.ts";
+import { withTable } from "../../../base/with_table.ts";
 import { scopesOf, type WebRoute } from "../web_route.ts";
 import { pathOf } from "./document.ts";
 import { ISSUE_PATH } from "./inert_routes.ts";
-
-const BEGIN = "<!-- routes: written by `deno task generate` -->\n";
-const END = "\n<!-- end of routes -->";
 
 /** The table as `deno fmt` would have it, in the order of the routes. */
 export function routeTable(routes: readonly WebRoute[]): string {
@@ -28,10 +26,5 @@ export function routeTable(routes: readonly WebRoute[]): string {
 
 /** The page with the table between its marks. Throws when it has no marks. */
 export function withRouteTable(page: string, routes: readonly WebRoute[]): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END, begin);
-  if (begin === -1 || end === -1) {
-    throw new Error(`docs/web-api.md cannot be written: it has no line "${BEGIN.trim()}"`);
-  }
-  return `${page.slice(0, begin)}${BEGIN}\n${routeTable(routes)}${page.slice(end)}`;
+  return withTable(page, "routes", routeTable(routes));
 }

@@ -272,7 +272,7 @@ Deno.test("/approve and /deny are answers of senders alone whom the channel vouc
     agent: {
       operate: (...call) => {
         asked.push(call);
-        return Promise.resolve({ done: true });
+        return Promise.resolve({ id: "apr_1", outcome: "approved" });
       },
     },
   });
@@ -287,8 +287,11 @@ Deno.test("/approve and /deny are answers of senders alone whom the channel vouc
     { kind: "sender", sender: "irc:ann" },
   ]]);
   const said = agent.journal.outbox(0, 9).map(({ content }) => content);
-  assertMatch(said[0]!, /^Not approved: this channel does not prove who writes/);
-  assertMatch(said[1]!, /^Not denied: this channel does not prove who writes/);
+  assertMatch(
+    said[0]!,
+    /^Not done: this channel does not prove who writes.* approvals approve ID\.$/,
+  );
+  assertMatch(said[1]!, /^Not done: this channel does not prove who writes.* approvals deny ID\.$/);
   assertEquals(said[2], "Approved apr_1.");
   await agent[Symbol.asyncDispose]();
 });

@@ -31,6 +31,6 @@ export async function forkSession(
   throw new ServiceError(
     "invalid_request",
     `Cannot name the fork of "${fork.sourceKey}": "${base}-2" and those after it exist`,
-    { param: "as" },
+    { param: "new_key" },
   );
 }

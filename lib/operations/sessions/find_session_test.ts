@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { chatSessionKey } from "../../contract/chat_session.ts";
+import { chatOwner, chatSessionKey } from "../../contract/chat_session.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { openJournal } from "../../journal/open.ts";
-import type { Session } from "../../contract/journal.ts";
-import { ownerOf, ownSession } from "./own_sessions.ts";
+import type { Session, SessionFilter } from "../../contract/journal.ts";
+import { findSession } from "./find_session.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
 
 const hex = (length: number) =>
@@ -16,36 +16,39 @@ const workspace = fc.option(hex(64), { nil: undefined });
 /** A journal that has a session of whatever key it is asked for. */
 const everything = { session: (key: string) => ({ key }) as Session };
 
-function isSeen(key: string, workspaceKey?: string): boolean {
+/** What somebody with a workspace of the own sees, or somebody without one. */
+const of = (workspaceKey?: string) => ({ owner: chatOwner(workspaceKey) ?? null });
+
+function isSeen(key: string, sees: SessionFilter): boolean {
   try {
-    return ownSession(everything, key, { workspaceKey }).key === key;
+    return findSession(everything, key, sees).key === key;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "not_found") return false;
     throw error;
   }
 }
 
-Deno.test("ownSession() gives each chat to its own workspace, and to no other", () => {
+Deno.test("findSession() gives each chat to its own workspace, and to no other", () => {
   fc.assert(
     fc.property(chatId, workspace, workspace, (id, mine, theirs) => {
       const key = chatSessionKey({ chatId: id, workspaceKey: mine });
-      assertEquals(isSeen(key, mine), true);
+      assertEquals(isSeen(key, of(mine)), true);
       const isSame = mine?.slice(0, 32) === theirs?.slice(0, 32);
-      assertEquals(isSeen(key, theirs), isSame);
+      assertEquals(isSeen(key, of(theirs)), isSame);
     }),
   );
 });
 
-Deno.test("ownSession() gives a person no session of other channels", () => {
+Deno.test("findSession() gives a person no session of other channels", () => {
   fc.assert(
     fc.property(anyString(), hex(64), (text, person) => {
-      assertEquals(isSeen(`api:${text}`), true);
-      assertEquals(isSeen(`api:${text}`, person), false);
+      assertEquals(isSeen(`api:${text}`, of()), true);
+      assertEquals(isSeen(`api:${text}`, of(person)), false);
     }),
   );
 });
 
-Deno.test("ownSession() gives exactly what the journal lists, whatever keys look like", async () => {
+Deno.test("findSession() gives exactly what the journal lists, whatever keys look like", async () => {
   const ann = "ab".repeat(32);
   const journal = openJournal({ path: ":memory:" });
   const keys = [
@@ -66,18 +69,18 @@ Deno.test("ownSession() gives exactly what the journal lists, whatever keys look
     `x:websocket:${"ab".repeat(16)}.a`,
   ];
   for (const key of keys) await journal.setModelPreset(key, "fast");
-  for (const workspaceKey of [undefined, ann, "cd".repeat(32)]) {
-    const owner = ownerOf({ workspaceKey });
-    const listed = journal.sessions({ limit: 100, owner }).map(({ key }) => key);
-    assertEquals(listed.toSorted(), keys.filter((key) => isSeen(key, workspaceKey)).toSorted());
+  const filters = [{}, of(), of(ann), of("cd".repeat(32)), { channel: "api" }, { channel: "x" }];
+  for (const sees of [...filters, { channel: "websocket" }, { channel: "web" }]) {
+    const listed = journal.sessions({ limit: 100, ...sees }).map(({ key }) => key);
+    assertEquals(listed.toSorted(), keys.filter((key) => isSeen(key, sees)).toSorted());
   }
   await journal.close();
 });
 
-Deno.test("ownSession() says the same of what is not there, in few words", () => {
+Deno.test("findSession() says the same of what is not there, in few words", () => {
   const none = { session: () => undefined };
   const error = assertThrows(
-    () => ownSession(none, `api:${"x".repeat(10_000)}`, {}),
+    () => findSession(none, `api:${"x".repeat(10_000)}`, {}),
     ServiceError,
     "There is no session",
   );

@@ -1,6 +1,5 @@
 import type { UserPart } from "../../contract/messages.ts";
 import { markedText } from "../../contract/text_part.ts";
-import type { MediaLinks } from "../../channel/socket_host.ts";
 import type { StoredMessage } from "../../contract/journal.ts";
 import type { MessageRow } from "./session_schemas.ts";
 
@@ -10,15 +9,22 @@ export interface MessageRowContext {
   userIndex: number;
   /** Whether the model's reasoning is shown. */
   showReasoning: boolean;
-  /** A link to a file of the media folder by its hash; undefined: none is given. */
-  linkTo: (sha256: string, name?: string) => string | undefined;
-  links: MediaLinks;
+  /** Absent: no links are given. */
+  files?: Files;
+}
+
+/** Gives links to files. */
+export interface Files {
+  /** The folder of files that came or went with messages, each by its hash. */
+  dir: string;
+  /** For a file of that folder; undefined for any other one. */
+  sign(path: string, name?: string): string | undefined;
 }
 
 type UserRow = Extract<MessageRow, { role: "user" }>;
 type Attachment = UserRow["attachments"][number];
 
-/** A message as the routes show it. What the model gave for itself alone is left out. */
+/** A message as it is shown. What the model gave for itself alone is left out. */
 export function toMessageRow(
   { id, turnId, message }: StoredMessage,
   context: MessageRowContext,
@@ -46,7 +52,7 @@ export function toMessageRow(
         tool_calls: calls.map(({ callId, tool, args }) => ({ call_id: callId, tool, args })),
         ...media !== undefined && {
           media: media.map(({ path }) => path),
-          media_urls: media.flatMap(({ path, name }) => context.links.sign(path, name) ?? []),
+          media_urls: media.flatMap(({ path, name }) => context.files?.sign(path, name) ?? []),
         },
       };
     }
@@ -71,17 +77,18 @@ function textOf(parts: readonly UserPart[]): string {
   return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }
 
-function attachmentOf(part: UserPart, { linkTo }: MessageRowContext): Attachment[] {
+function attachmentOf(part: UserPart, { files }: MessageRowContext): Attachment[] {
   if (part.type === "text") return [];
   const { type, mediaType } = part;
   if (!("file" in part)) {
     // As the first version kept images: in the message itself.
     return [{ type, media_type: mediaType, bytes: Math.floor(part.data.length * 3 / 4) }];
   }
-  const url = linkTo(part.file.sha256, part.type === "document" ? part.name : undefined);
+  const name = part.type === "document" ? part.name : undefined;
+  const url = files?.sign(`${files.dir}/${part.file.sha256}`, name);
   return [{
     type,
-    ...part.type === "document" && { name: part.name },
+    ...name !== undefined && { name },
     media_type: mediaType,
     bytes: part.file.bytes,
     ...url !== undefined && { url },

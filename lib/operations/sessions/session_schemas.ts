@@ -1,0 +1,69 @@
+/**
+ * Sessions and their messages on the wire.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { seconds } from "../fields.ts";
+
+/** A session in a list. */
+export const sessionRow = z.object({
+  key: z.string().describe("<channel>:<id>; stands in the paths of its routes."),
+  chat_id: z.string().optional().describe("Of a chat of this port."),
+  channel: z.string(),
+  title: z.string(),
+  model_preset: z.string().nullable().describe("null: the configured model answers."),
+  folder: z.string().optional()
+    .describe(
+      "Project that it works in, told on the service's own machine; absent: the workspace.",
+    ),
+  created_at: seconds,
+  updated_at: seconds,
+  turns: z.int(),
+  last_seq: z.int().describe("Its newest event; 0 for none."),
+  running: z.boolean().describe("A turn runs in it."),
+}).describe("A session.");
+
+const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
+
+/** A message of a session. */
+export const messageRow = z.discriminatedUnion("role", [
+  z.object({
+    ...ofAny,
+    role: z.literal("user"),
+    user_index: z.int().describe("Its place among the messages of people, from 0."),
+    text: z.string(),
+    attachments: z.array(z.object({
+      type: z.enum(["image", "document"]),
+      name: z.string().optional(),
+      media_type: z.string(),
+      bytes: z.int(),
+      url: z.string().optional().describe("Signed and expiring, on this port."),
+    })),
+    media_urls: z.array(z.string()).describe("Those of the attachments."),
+  }),
+  z.object({
+    ...ofAny,
+    role: z.literal("assistant"),
+    text: z.string(),
+    reasoning: z.string().optional().describe("With showReasoning alone."),
+    tool_calls: z.array(z.object({ call_id: z.string(), tool: z.string(), args: z.unknown() })),
+    media: z.array(z.string()).optional().describe("Paths on the server's machine."),
+    media_urls: z.array(z.string()).optional().describe("Signed and expiring, on this port."),
+  }),
+  z.object({
+    ...ofAny,
+    role: z.literal("tool"),
+    results: z.array(z.object({
+      call_id: z.string(),
+      tool: z.string(),
+      output: z.string(),
+      failed: z.boolean(),
+    })),
+  }),
+  z.object({ ...ofAny, role: z.literal("summary"), text: z.string() }),
+]).describe("A message.");
+
+/** A message of a session as it is sent. */
+export type MessageRow = z.infer<typeof messageRow>;
