@@ -174,8 +174,7 @@ const PHASES: Record<string, Phase> = {
       await socket.readUntil('"id":"');
       const id = (await socket.readUntil('"')).slice(0, -1);
       socket.close();
-      // While nobody reads, pieces are put together: it has seen no more than the first events.
-      for (const from of ["", "&starting_after=1"]) {
+      for (const from of ["", "&starting_after=20"]) {
         using reader = await connect();
         await reader.send(
           `GET /v1/responses/${id}?stream=true${from} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`,

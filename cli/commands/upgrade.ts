@@ -54,14 +54,13 @@ const command: Command = {
 
 /** The file of a release. Throws `usage` for other installations, saying how they are upgraded. */
 function programToReplace(installation: Installation): string {
-  if (installation.kind === "release" && !installation.file.endsWith(".cmd")) {
-    return installation.file;
-  }
+  if (installation.kind === "release") return installation.file;
   const how = {
     source: ["runs from source", "git pull"],
-    // Windows reads on in a script that runs, and the new one is another.
-    release: ["is a script", "a newer file in its place"],
-    built: ["was built from source", "git pull && deno task build"],
+    built: [
+      "was built from source, or came in an archive",
+      "git pull && deno task build, or extract a newer archive in its place",
+    ],
     package: ["came as a package", "your package manager, or pull the newer image of a container"],
   }[installation.kind];
   throw new ServiceError("usage", `This program ${how[0]}. Upgrade it with: ${how[1]}`);

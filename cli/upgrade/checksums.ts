@@ -34,7 +34,7 @@ export interface ProgramFile {
 /** Name of the program of a version, as `release/targets.ts` has it. */
 export function programFileName(version: string, { os, arch, isCompiled }: Platform): string {
   const system = os === "darwin" ? "macos" : os;
-  const ending = os === "windows" ? isCompiled ? ".exe" : ".cmd" : isCompiled ? "-compiled" : "";
+  const ending = os === "windows" ? isCompiled ? ".exe" : ".zip" : isCompiled ? "-compiled" : "";
   return `service-${version}-${system}-${arch === "x86_64" ? "x64" : "arm64"}${ending}`;
 }
 

@@ -20,7 +20,7 @@ Deno.test("versionOf() knows the names of one platform", () => {
     "0.2.0",
   );
   const windows = { ...linux, os: "windows" } as const;
-  assertEquals(versionOf("service-0.2.0-windows-x64.cmd", windows), "0.2.0");
+  assertEquals(versionOf("service-0.2.0-windows-x64.zip", windows), "0.2.0");
   assertEquals(
     versionOf("service-0.2.0-windows-x64.exe", { ...windows, isCompiled: true }),
     "0.2.0",

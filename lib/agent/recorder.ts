@@ -1,14 +1,14 @@
 /**
  * Writes what a turn says, in order, without waiting for each commit.
  *
- * Pieces of a stream that nobody follows wait a moment for more, and are written as one with whatever
- * comes next. What is in flight is bounded, and the first failure is reported to the turn.
+ * Pieces of a stream that nobody follows, of a turn that ends with the process, wait a moment for more, and
+ * are written as one with whatever comes next. What is in flight is bounded, and the first failure is reported to the turn.
  *
  * @module
  */
 
 import type { Clock } from "../base/clock.ts";
-import type { Durability, Journal } from "../contract/journal.ts";
+import type { Durability, Journal, Turn } from "../contract/journal.ts";
 import type { AgentEvent } from "../contract/events.ts";
 import type { Message } from "../contract/messages.ts";
 
@@ -24,7 +24,7 @@ const MAX_HELD_CHARS = 32 * 1024;
 /** What the recorder needs. */
 export interface RecorderDeps {
   journal: Pick<Journal, "append" | "addMessage" | "isFollowed">;
-  turn: { id: string; sessionId: number };
+  turn: Pick<Turn, "id" | "sessionId" | "durable">;
   clock: Clock;
   /** Called once, with the cause, when a write could not be committed. */
   onFailure: (cause: unknown) => void;
@@ -63,8 +63,7 @@ export class Recorder {
 
   /** Says one thing. Need not be awaited: a failure is reported. */
   say(event: AgentEvent, durability?: Durability): void {
-    const { journal, turn } = this.#deps;
-    if (isDelta(event) && !journal.isFollowed(turn.sessionId)) this.#hold(event);
+    if (isDelta(event) && this.#mayHold) this.#hold(event);
     else this.#append([...this.takeHeld(), event], durability);
   }
 
@@ -102,6 +101,12 @@ export class Recorder {
       await this.#settled.promise;
     }
     if (this.#failure !== undefined) throw this.#failure.cause;
+  }
+
+  /** A durable turn is written as it comes: whoever opened it may read it later, piece by piece. */
+  get #mayHold(): boolean {
+    const { journal, turn } = this.#deps;
+    return !turn.durable && !journal.isFollowed(turn.sessionId);
   }
 
   #hold(event: Delta): void {
