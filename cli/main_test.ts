@@ -70,6 +70,7 @@ Deno.test("W14 main.ts loads nothing for --version but its own tables", async ()
     "cli/parse.ts",
     "cli/report_error.ts",
     "cli/version.ts",
+    "lib/base/entries.ts",
     "lib/base/errors.ts",
     "lib/base/layout.ts",
     "lib/base/nearest.ts",

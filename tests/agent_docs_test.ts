@@ -13,7 +13,7 @@ const PAGE = new URL("../docs/agent.md", import.meta.url);
 for (const mode of MODES) {
   Deno.test({
     ...needs(`the commands of docs/agent.md work as they stand, ${mode}`, "bash", "git", "jq"),
-    async fn() {
+    async fn(t) {
       const lines = markdownBlocks(await Deno.readTextFile(PAGE))
         .filter(({ language }) => language === "sh").flatMap(({ text }) => text.split("\n"))
         .filter((line) => line !== "" && !/^service agent +#/.test(line));
@@ -32,25 +32,26 @@ for (const mode of MODES) {
         mode: 0o755,
       });
       await Deno.mkdir(`${home.dir}/code/site`, { recursive: true });
-      const script = ["git init -q .", "echo changed > a; git add -N a", ...lines].map((line) =>
-        `( ${line.replace(/ +#.*/, "")} ) < /dev/null || { echo "$? of: ${
-          line.replaceAll('"', '\\"')
-        }" >&2; exit 1; }`
-      );
-      const { code, stdout, stderr } = await new Deno.Command("bash", {
-        args: ["-o", "pipefail", "-c", script.join("\n")],
-        cwd: `${home.dir}/code/site`,
-        clearEnv: true,
-        env: {
-          HOME: home.dir,
-          SERVICE_HOME: `${home.dir}/home`,
-          PATH: `${home.dir}/bin:${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`,
-          DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
-          NO_COLOR: "1",
-        },
-      }).output();
-      const said = new TextDecoder().decode(stdout);
-      assertEquals(code, 0, said + new TextDecoder().decode(stderr));
+      let said = "";
+      for (const line of ["git init -q . && echo changed > a && git add -N a", ...lines]) {
+        await t.step(line, async () => {
+          const { code, stdout, stderr } = await new Deno.Command("bash", {
+            args: ["-o", "pipefail", "-c", line],
+            cwd: `${home.dir}/code/site`,
+            clearEnv: true,
+            env: {
+              HOME: home.dir,
+              SERVICE_HOME: `${home.dir}/home`,
+              PATH: `${home.dir}/bin:${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`,
+              DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+              NO_COLOR: "1",
+            },
+            stdin: "null",
+          }).output();
+          assertEquals(code, 0, new TextDecoder().decode(stderr));
+          said += new TextDecoder().decode(stdout);
+        });
+      }
       const asked = model.requests.map(({ body }) => JSON.stringify(body.messages));
       const review = asked.find((messages) => messages.includes("Review this"))!;
       assert(review.includes("+changed"), review);

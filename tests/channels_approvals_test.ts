@@ -157,7 +157,7 @@ Deno.test("a chat approves nothing that it cannot show whole, and shows the fact
   // All of it is there where it says, with the digest that a chat would take.
   const { stdout: whole } = await run(["show", id!]);
   assertEquals(whole.split("harmless words").length, 501);
-  const digest = /digest\s+([0-9a-f]{8})/.exec(whole)![1]!;
+  const digest = /digest:\s+([0-9a-f]{8})/.exec(whole)![1]!;
   for (const command of [`/approve ${id} ${digest}`, `/APPROVE ${id}  ${digest}`]) {
     const before = textsOf(vouched, "c").length;
     say(command);

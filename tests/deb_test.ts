@@ -13,7 +13,7 @@ async function makePackage() {
   const dir = await Deno.realPath(await Deno.makeTempDir());
   await Deno.writeTextFile(`${dir}/service`, "#!/bin/sh\necho it runs\n");
   const path = `${dir}/${NAME}`;
-  await makeDeb({ target: "linux-x64", program: `${dir}/service`, path, mtime: 1_893_456_000 });
+  await makeDeb({ target: "linux-x64", program: `${dir}/service`, path, mtime: 1_600_000_000 });
   return { dir, path, [Symbol.asyncDispose]: () => Deno.remove(dir, { recursive: true }) };
 }
 
@@ -55,7 +55,7 @@ Deno.test({
       target: "linux-x64",
       program: `${made.dir}/service`,
       path: made.path,
-      mtime: 1_893_456_000,
+      mtime: 1_600_000_000,
     });
     assertEquals(await Deno.readFile(made.path), before);
   },

@@ -57,10 +57,8 @@ function programToReplace(installation: Installation): string {
   if (installation.kind === "release") return installation.file;
   const how = {
     source: ["runs from source", "git pull"],
-    built: [
-      "was built from source, or came in an archive",
-      "git pull && deno task build, or extract a newer archive in its place",
-    ],
+    built: ["was built from source", "git pull && deno task build"],
+    archive: ["came as an archive", "the newer one, extracted in its place"],
     package: ["came as a package", "your package manager, or pull the newer image of a container"],
   }[installation.kind];
   throw new ServiceError("usage", `This program ${how[0]}. Upgrade it with: ${how[1]}`);

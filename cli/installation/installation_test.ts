@@ -5,11 +5,19 @@ import { EXECUTABLE, findInstallation, programOf } from "./installation.ts";
 import { fileTypedAs } from "./typed_as.ts";
 
 function found(
-  { executable, real = executable, isBuilt = true, isStandalone = false, execPath = "/opt/deno" }: {
+  {
+    executable,
+    real = executable,
+    isBuilt = true,
+    isStandalone = false,
+    isReleased = false,
+    execPath = "/opt/deno",
+  }: {
     executable?: string;
     real?: string;
     isBuilt?: boolean;
     isStandalone?: boolean;
+    isReleased?: boolean;
     execPath?: string;
   },
 ) {
@@ -18,6 +26,7 @@ function found(
     ...findInstallation({
       isBuilt,
       isStandalone,
+      isReleased,
       execPath,
       env: (name) => name === EXECUTABLE ? executable : undefined,
       realPath: (path) => real ?? path,
@@ -32,6 +41,7 @@ Deno.test("findInstallation() tells sources, builds, releases and packages apart
   // A variable that somebody inherited makes no release of a checkout.
   assertEquals(found({ isBuilt: false, executable: file }), { kind: "source" });
   assertEquals(found({}), { kind: "built" });
+  assertEquals(found({ isReleased: true }), { kind: "archive" });
   assertEquals(found({ executable: file }), { kind: "release", file });
   assertEquals(found({ executable: "/bin/s", real: file }), { kind: "release", file });
   assertEquals(found({ isStandalone: true, execPath: file }), { kind: "release", file });

@@ -58,6 +58,11 @@ export function systemdUnit(definition: Definition, scope: "user" | "system"): s
       "StateDirectoryMode=0700",
       `WorkingDirectory=${SYSTEM_STATE_DIR}`,
     ),
+    ...isSystem ? [] : [
+      "# Where the program unpacks itself: made again when somebody has emptied the cache.",
+      "CacheDirectory=service",
+      "CacheDirectoryMode=0700",
+    ],
     "UMask=0077",
     "",
     "# From 5 s to 5 min between starts; systemd before 254 stays at 5 s.",

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { dirname } from "@std/path";
 import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
 import { findOwner } from "../lifecycle/owner.ts";
 import { MARK } from "../service_manager/definition.ts";
@@ -46,5 +45,5 @@ async function isRunning(paths: HomePaths): Promise<boolean> {
 
 /** Where backups before an upgrade go: beside the home, which they aren't part of. */
 export function backupFolder({ home }: HomePaths): string {
-  return `${dirname(home)}/${home.slice(dirname(home).length + 1)}-backups`;
+  return `${home}-backups`;
 }

@@ -77,6 +77,6 @@ export function adviceFor(
   }
   if (/redirect/.test(detail)) return `Put the address that it redirects to into ${key}.url`;
   if (transport === "http") return `See whether it runs, and whether ${key}.url is right`;
-  return `It sees the workspace, the system's programs, and what ${key}.read, .write, .env and ` +
-    ".hosts give it, and nothing else; see what it lacks of that";
+  return `It can use only the workspace, the system's programs, and what ${key}.read, .write, ` +
+    ".env and .hosts allow. Allow what it is missing there";
 }

@@ -18,17 +18,14 @@ export async function giveGatewayCache(kept: string, home: string): Promise<void
   const owner = await statOf(home);
   if (owner?.uid !== Deno.uid() || await statOf(folder) || !await statOf(kept)) return;
   await Deno.mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
-  await copyFiles(kept, folder);
+  await copyFolder(kept, folder);
 }
 
 /** Keeps that of a home whose service has ended in order, unless there is one already. */
 export async function keepGatewayCache(kept: string, home: string): Promise<void> {
   const folder = join(home, "run/gateway-cache");
   if (await statOf(kept) || !await statOf(folder)) return;
-  const copy = `${kept}-${crypto.randomUUID()}`;
-  await copyFiles(folder, copy);
-  // Whole at once; another test may have been first.
-  await Deno.rename(copy, kept).catch(() => Deno.remove(copy, { recursive: true }));
+  await copyFolder(folder, kept);
 }
 
 function statOf(path: string): Promise<Deno.FileInfo | undefined> {
@@ -36,9 +33,12 @@ function statOf(path: string): Promise<Deno.FileInfo | undefined> {
 }
 
 /** All but the index of SQLite's log, which only those have that use it. */
-async function copyFiles(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { mode: 0o700 });
+async function copyFolder(from: string, to: string): Promise<void> {
+  const copy = `${to}-${crypto.randomUUID()}`;
+  await Deno.mkdir(copy, { mode: 0o700 });
   for await (const { name, isFile } of Deno.readDir(from)) {
-    if (isFile && !name.endsWith("-shm")) await Deno.copyFile(join(from, name), join(to, name));
+    if (isFile && !name.endsWith("-shm")) await Deno.copyFile(join(from, name), join(copy, name));
   }
+  // Whole at once; somebody else may have been first.
+  await Deno.rename(copy, to).catch(() => Deno.remove(copy, { recursive: true }));
 }

@@ -24,7 +24,7 @@ import {
 import type { Scrubber } from "../../secrets/scrubber.ts";
 import { hasBody } from "../guard.ts";
 import { JSON_LINES, jsonLines } from "../json_lines.ts";
-import { queryTexts } from "./query_params.ts";
+import { queryTexts } from "./query_texts.ts";
 import type { GuardedRoute, WebCall } from "./web_route.ts";
 
 /** What routes need. */

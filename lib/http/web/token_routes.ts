@@ -10,6 +10,7 @@ import type { Operate } from "../../operations/operations.ts";
 import { type Scope, SCOPES } from "../../contract/credentials.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
+import { check } from "../../listen/request_error.ts";
 import type { Admission } from "./admission/admission.ts";
 import {
   ISSUE_ERRORS,
@@ -17,7 +18,7 @@ import {
   requireIssueSecret,
   requireLocal,
 } from "./admission/issue_access.ts";
-import { readQuery } from "./query_params.ts";
+import { queryTexts } from "./query_texts.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** Where a token for routes is exchanged. */
@@ -68,7 +69,10 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
     },
     async handle({ request, arrival, query }) {
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
-      const { scopes = ["operate" as const], kind = "socket" } = readQuery(issueQuery, query);
+      const { scopes = ["operate" as const], kind = "socket" } = check(
+        issueQuery,
+        queryTexts(issueQuery, query),
+      );
       const expires = { expires_in: config.tokenTtlS };
       if (kind === "socket") {
         return Response.json({ token: socketTokens.issue(scopes), ...expires });
