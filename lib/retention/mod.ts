@@ -5,7 +5,7 @@
  * `lib/contract/retention.ts`). Here are the limits, the audit records and the hour.
  *
  * Invariants:
- * - Nothing is removed that the audit log has not, by name, before it goes.
+ * - What is removed stands in the audit log, by name, before it goes.
  * - What a dry run finds is what a run removes: both go through the same loop.
  * - Memory and each step are bounded, however much there is.
  *
