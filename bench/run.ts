@@ -17,6 +17,7 @@ const BENCHES = [
   "websocket",
   "streams",
   "history",
+  "retention",
   "documents",
   "memory",
   "channel_worker",

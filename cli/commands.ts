@@ -115,6 +115,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/restart.ts"),
   },
   {
+    name: "reload",
+    group: "Run",
+    summary: "Have the service read its configuration again",
+    load: () => import("./commands/reload.ts"),
+  },
+  {
     name: "status",
     group: "Run",
     summary: "Show whether the service is running and healthy",
@@ -216,6 +222,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: "Operate",
     summary: "Restore a home from a backup",
     load: () => import("./commands/restore.ts"),
+  },
+  {
+    name: "prune",
+    group: "Operate",
+    summary: "Remove old data, as retention in the configuration says",
+    load: () => import("./commands/prune.ts"),
   },
   {
     name: "upgrade",

@@ -6,15 +6,10 @@
 
 import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
+import { serviceLog } from "../lib/config/paths.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";
-import {
-  LAUNCHD_LABEL,
-  LOG_FILE,
-  logFileOf,
-  type ServiceRecord,
-  writeRecord,
-} from "./lifecycle/record.ts";
-import { onStopSignals } from "./stop_signals.ts";
+import { LAUNCHD_LABEL, LOG_FILE, type ServiceRecord, writeRecord } from "./lifecycle/record.ts";
+import { hasTerminal, onStopSignals } from "./stop_signals.ts";
 
 /** Of every command that runs the service. */
 export const NEW_JOURNAL: OptionSpec = {
@@ -26,7 +21,8 @@ export const NEW_JOURNAL: OptionSpec = {
 const LOOK_MS = 100;
 
 /**
- * Starts the service, calls `announce`, and drains on SIGTERM, SIGINT or SIGHUP. A second SIGTERM or
+ * Starts the service, calls `announce`, and drains on SIGTERM and SIGINT, and on SIGHUP where it has a terminal;
+ * without one that has the configuration read again. A second SIGTERM or
  * SIGINT ends the process at once, whatever the service does: it is handled on this thread.
  */
 export async function runService(
@@ -35,7 +31,7 @@ export async function runService(
 ): Promise<ExitCode> {
   const named = Deno.env.get(LOG_FILE);
   // What a service starts inherits its variables, and would set another home's log aside.
-  const logFile = named === logFileOf(options.paths) ? named : undefined;
+  const logFile = named === serviceLog(options.paths) ? named : undefined;
   const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
   let home = await own();
   if ("heldBy" in home) {
@@ -58,6 +54,7 @@ export async function runService(
     args: Deno.args,
     cwd: Deno.cwd(),
     log: logFile,
+    ...home.logFile !== logFile && { logFile: home.logFile },
     launchdLabel: logFile === undefined ? undefined : Deno.env.get(LAUNCHD_LABEL),
     drainTimeoutS,
   };
@@ -71,8 +68,13 @@ export async function runService(
   };
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
+  const reloadsOnHangUp = !hasTerminal();
   using _signals = onStopSignals(["SIGTERM", "SIGINT", "SIGHUP"], (signal) => {
-    if (!isStopping) {
+    if (signal === "SIGHUP" && reloadsOnHangUp) {
+      log.info("SIGHUP: reading the configuration again");
+      // Never rejects while the service stays.
+      if (!isStopping) void home.reload("signal");
+    } else if (!isStopping) {
       isStopping = true;
       stopped.resolve();
     } else if (signal !== "SIGHUP") {

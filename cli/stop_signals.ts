@@ -1,5 +1,5 @@
 /**
- * The signals that ask a process to stop.
+ * The signals that ask a process to stop, or, of SIGHUP without a terminal, to read its configuration again.
  *
  * @module
  */
@@ -20,6 +20,17 @@ export function onStopSignals(
       for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
     },
   };
+}
+
+/** Whether this process belongs to a terminal, whose end it is told of by SIGHUP. */
+export function hasTerminal(): boolean {
+  try {
+    // The seventh field, behind the name in brackets (proc_pid_stat(5)).
+    const stat = Deno.readTextFileSync("/proc/self/stat");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4] !== "0";
+  } catch {
+    return [Deno.stdin, Deno.stdout, Deno.stderr].some((stream) => stream.isTerminal());
+  }
 }
 
 /** Whether SIGHUP was ignored when this process was started, as far as the system tells. */

@@ -306,12 +306,13 @@ Deno.test(
     };
     assertEquals(await files(), ["backup.json", "home/config.json", "manifest.json"]);
     const rest = (await files("--workspace")).filter((name) => !name.startsWith("home/"));
-    assertEquals(rest, [
+    // In the order of the folder.
+    assertEquals(rest.toSorted(), [
       "backup.json",
+      "manifest.json",
       "workspace/.git/",
       "workspace/.git/refs/",
       "workspace/run.sh",
-      "manifest.json",
     ]);
     const restored = { env: { SERVICE_HOME: `${home.dir}/other` } };
     await run(home, ["restore", `${home.dir}/a.tar.gz`], restored);

@@ -26,7 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["executor"],
   ["tools", "documents", "transcription"],
   ["mcp_servers", "agent"],
-  ["automation", "approvals"],
+  ["automation", "approvals", "retention"],
   ["gate"],
   ["settings"],
   ["operations"],

@@ -4,6 +4,7 @@ import { processTree } from "./support/channel_processes.ts";
 import { needs } from "./support/needs.ts";
 import { makeHome, RUN_FLAGS, type TestHome } from "./support/home.ts";
 import { until } from "./support/process_facts.ts";
+import { openTerminal } from "./support/terminal.ts";
 
 const ask = (apiUrl: string) =>
   fetch(`${apiUrl}/v1/chat/completions`, {
@@ -148,27 +149,86 @@ Deno.test("work in the background that runs after the drain goes on at the next 
   ]);
 });
 
-Deno.test("SIGHUP lets a running turn end, as often as it comes, and exits with 0", async () => {
-  const hold = Promise.withResolvers<void>();
-  await using model = startModelServer({
-    script: async () => {
-      await hold.promise;
-      return { text: "just in time" };
-    },
-  });
-  await using home = await makeHome({
-    agent: { model: "local/fake" },
-    providers: { local: { baseUrl: model.baseUrl } },
-  });
-  await using service = await home.start();
-  const asking = ask(service.apiUrl);
-  await model.request(0);
-  // A shell that is closed sends one, and the kernel another.
-  service.process.kill("SIGHUP");
-  await until(() => service.log().includes("Stopping"));
-  service.process.kill("SIGHUP");
-  hold.resolve();
-  const answer = await (await asking).json();
-  assertEquals(answer.choices[0].message.content, "just in time");
-  assertEquals((await service.process.status).code, 0, service.log());
+Deno.test({
+  ...needs(
+    "SIGHUP of a terminal lets a running turn end, as often as it comes, and exits with 0",
+    "tmux",
+    "Linux",
+  ),
+  async fn() {
+    const hold = Promise.withResolvers<void>();
+    await using model = startModelServer({
+      script: async () => {
+        await hold.promise;
+        return { text: "just in time" };
+      },
+    });
+    await using home = await makeHome({
+      agent: { model: "local/fake" },
+      providers: { local: { baseUrl: model.baseUrl } },
+    });
+    await using terminal = await openTerminal(home, ["serve", "--port", "0", "--json"], {
+      columns: 300,
+    });
+    const up = await terminal.shows(/"pid":\d+.*"apiUrl":"[^"]+"|"apiUrl":"[^"]+".*"pid":\d+/);
+    const pid = Number(/"pid":(\d+)/.exec(up)![1]);
+    const asking = ask(/"apiUrl":"([^"]+)"/.exec(up)![1]!);
+    await model.request(0);
+    // A shell that is closed sends one, and the kernel another.
+    Deno.kill(pid, "SIGHUP");
+    await terminal.shows("Stopping");
+    Deno.kill(pid, "SIGHUP");
+    hold.resolve();
+    const answer = await (await asking).json();
+    assertEquals(answer.choices[0].message.content, "just in time");
+    assertEquals(await terminal.exit(), 0);
+  },
+});
+
+Deno.test({
+  ...needs(
+    "SIGHUP without a terminal, and service reload, have the configuration read again, with one record each",
+    "Linux",
+  ),
+  async fn() {
+    await using home = await makeHome({});
+    const { code, stdout, stderr } = await home.run(["start", "--json"]);
+    assertEquals(code, 0, stderr);
+    const { pid } = JSON.parse(stdout);
+    try {
+      const records = async () => {
+        const listed = await home.run(["audit", "list", "--kind", "settings.reloaded", "--json"]);
+        return listed.stdout.split("\n").filter((line) => line !== "")
+          .map((line) => JSON.parse(line).data);
+      };
+      const hangUp = async () => {
+        const { length } = await records();
+        Deno.kill(pid, "SIGHUP");
+        await until(async () => (await records()).length > length);
+        return (await records()).slice(length);
+      };
+      await home.configure({ agent: { maxSteps: 7 }, log: { level: "debug" } });
+      assertEquals(await hangUp(), [
+        { by: "signal", live: ["agent.maxSteps"], waiting: ["log.level"] },
+      ]);
+      await home.configure({ agent: { maxSteps: "x" } });
+      const [broken, ...more] = await hangUp();
+      assertStringIncludes(broken.problem, "agent.maxSteps");
+      assertEquals([broken.live, more], [[], []]);
+      const refused = await home.run(["reload"]);
+      assertEquals(refused.code, 3);
+      assertStringIncludes(refused.stderr, "agent.maxSteps");
+      await home.configure({ agent: { maxSteps: 8 } });
+      const reloaded = await home.run(["reload", "--json"]);
+      assertEquals(JSON.parse(reloaded.stdout), { live: ["agent.maxSteps"], waiting: [] });
+      assertEquals((await records()).map(({ by }) => by), ["signal", "signal", "cli", "cli"]);
+      const status = await home.run(["status", "--json"]);
+      assertEquals(JSON.parse(status.stdout).pid, pid);
+    } finally {
+      await home.run(["stop", "--force"]);
+    }
+    const none = await home.run(["reload"]);
+    assertEquals(none.code, 1);
+    assertStringIncludes(none.stderr, "No service runs in");
+  },
 });

@@ -145,7 +145,10 @@ async function findCommand(command: string): Promise<SubcommandSpec | undefined>
   const [name, subcommand, option] = command.split(" ");
   const entry = COMMANDS.find((each) => each.name === name);
   assert(entry !== undefined, command);
-  const { default: { subcommands = [] } } = await entry.load();
+  const { default: { subcommands = [], args, options } } = await entry.load();
+  if (subcommand === undefined) {
+    return { name: name!, summary: entry.summary, args, options };
+  }
   const found = subcommands.find((each) => each.name === subcommand);
   assert(subcommand === undefined || found !== undefined, command);
   const isKnown = found?.options?.some((each) => `--${each.name}` === option);

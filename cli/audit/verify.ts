@@ -58,6 +58,13 @@ function printVerdict(verdict: Verdict, out: Output): void {
         ? "No record is signed yet"
         : `Signed up to record ${verdict.signedSeq}, ${verdict.signedAt}`,
     );
+    if (verdict.prunedAt !== undefined) {
+      const { firstSeq, prunedAt } = verdict;
+      print(
+        { text: "" },
+        `Verified from record ${firstSeq}. Earlier ones were removed by retention on ${prunedAt}`,
+      );
+    }
     if (verdict.mirror !== null) print({ text: "" }, `Matches the mirror ${verdict.mirror}`);
   }
   for (const { fingerprint } of keys) {

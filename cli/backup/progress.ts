@@ -4,21 +4,13 @@
  * @module
  */
 
+import { formatSize } from "../format_size.ts";
 import type { Output } from "../output.ts";
 import { plural } from "../plural.ts";
 import { onStopSignals } from "../stop_signals.ts";
 
 /** Bytes between two lines about them. */
 const PROGRESS_BYTES = 256 * 1024 * 1024;
-
-const UNITS = ["B", "kB", "MB", "GB", "TB"];
-
-/** `12.3 MB`; units of 1,000. */
-export function formatSize(bytes: number): string {
-  const unit = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  const value = bytes / 1_000 ** unit;
-  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
-}
 
 /** Tells of every 256 MiB on standard error. */
 export function progressNotes(

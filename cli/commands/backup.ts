@@ -7,10 +7,11 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { type HomePaths, isAbsolutePath } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
-import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
+import { progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import { changeState } from "../operator/with_state.ts";
 import { VERSION } from "../version.ts";
+import { formatSize } from "../format_size.ts";
 import { plural } from "../plural.ts";
 
 /** What the command reaches outside of itself. */

@@ -10,8 +10,8 @@ const DEFAULT_LINES = 100;
 
 const command: Command = {
   description:
-    "Prints the log of a service in the background: logs/service.log in the home, which is kept " +
-    "below 50 MiB. A service in a terminal or under systemd logs there instead.",
+    "Prints the log of a service in the background, logs/service.log in the home, or the file of " +
+    "log.file. Without that setting, a service in a terminal or under systemd logs there instead.",
   examples: [
     "service logs",
     "service logs -f",
@@ -59,16 +59,16 @@ const command: Command = {
 
 /** The file that the service logs to, or did. Throws `not_found`, saying where else it logs. */
 async function findLogFile(paths: HomePaths): Promise<string> {
-  const [{ findOwner }, { keeperOf, logPlace }, { logFileOf }] = await Promise.all([
+  const [{ findOwner }, { keeperOf, logPlace }, { serviceLog }] = await Promise.all([
     import("../lifecycle/owner.ts"),
     import("../lifecycle/keeper.ts"),
-    import("../lifecycle/record.ts"),
+    import("../../lib/config/paths.ts"),
   ]);
   const owner = await findOwner(paths);
   if (owner.state === "running" || owner.state === "command") owner.client.close();
   if (owner.state === "running" || owner.state === "stopping" || owner.state === "silent") {
     const keeper = await keeperOf(owner.pid, owner.record);
-    if (keeper.kind !== "systemd" && keeper.log !== undefined) return keeper.log;
+    if (keeper.log !== undefined) return keeper.log;
     const where = keeper.kind === "systemd"
       ? `See it with: ${logPlace(keeper)}`
       : `Its log goes to ${logPlace(keeper)}`;
@@ -77,7 +77,8 @@ async function findLogFile(paths: HomePaths): Promise<string> {
       `The service (pid ${owner.pid}) doesn't run in the background. ${where}`,
     );
   }
-  const file = logFileOf(paths);
+  const last = owner.state === "none" ? owner.last : undefined;
+  const file = last?.logFile ?? serviceLog(paths);
   if (await Deno.stat(file).then(() => false, isMissing)) {
     throw new ServiceError(
       "not_found",

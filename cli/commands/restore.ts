@@ -7,9 +7,10 @@
 import type { Restored } from "../../lib/backup/restore_home.ts";
 import type { HomePaths } from "../../lib/config/paths.ts";
 import { SECRETS_KEY_VARIABLE } from "../../lib/state/secret_key.ts";
-import { formatSize, progressNotes, stopSignal } from "../backup/progress.ts";
+import { progressNotes, stopSignal } from "../backup/progress.ts";
 import { type Command, EXIT, type ExitCode, type Invocation } from "../command.ts";
 import type { Output } from "../output.ts";
+import { formatSize } from "../format_size.ts";
 import { plural } from "../plural.ts";
 
 /** What the command reaches outside of itself. */
@@ -56,11 +57,11 @@ async function verify(
     out: Output;
   },
 ): Promise<ExitCode> {
-  const { checkArchive, openArchive } = await import("../../lib/backup/read_archive.ts");
+  const { openArchive, readArchive } = await import("../../lib/backup/read_archive.ts");
   using file = await openArchive(archive);
-  const { files, ...checked } = await checkArchive(file, options);
-  if (json) out.json({ ...checked, files: files.length });
-  else out.line(`The backup is whole: ${describe({ ...checked, files: files.length })}`);
+  const checked = await readArchive(file, options);
+  if (json) out.json(checked);
+  else out.line(`The backup is whole: ${describe(checked)}`);
   return EXIT.done;
 }
 

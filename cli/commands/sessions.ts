@@ -75,6 +75,14 @@ const SUBCOMMANDS: Subcommand<Deps>[] = [
     differences: TYPED,
     say: ({ key }, out) => out.line(key),
   }),
+  askSubcommand("sessions.pin", SESSIONS["sessions.pin"], {
+    differences: TYPED,
+    say: ({ key }, out) => out.note(`Pinned ${key}: retention keeps it`),
+  }),
+  askSubcommand("sessions.unpin", SESSIONS["sessions.unpin"], {
+    differences: TYPED,
+    say: ({ key }, out) => out.note(`Unpinned ${key}`),
+  }),
   { spec: operationSubcommand(SESSIONS["sessions.delete"], DELETE), run: remove },
 ];
 

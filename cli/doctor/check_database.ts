@@ -6,7 +6,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../lib/journal/migrations/migrations.ts";
-import { userVersion } from "../../lib/journal/migrate.ts";
+import { userVersion } from "../../lib/base/migrate.ts";
 import type { Finding } from "./check.ts";
 
 /**

@@ -7,13 +7,15 @@
 
 import type { ServiceRecord } from "./record.ts";
 
-/** What has started a service. */
+/** What has started a service, and the file that its log goes to, where that is one. */
 export type Keeper =
-  | { kind: "background"; log: string }
-  | { kind: "systemd"; unit: string; isUser: boolean }
-  | { kind: "launchd"; label: string; log: string }
-  /** `log`: the file that its log goes to, where that is one; else `terminal` where that is known. */
-  | { kind: "foreground"; log?: string; terminal?: string };
+  & { log?: string }
+  & (
+    | { kind: "background" }
+    | { kind: "systemd"; unit: string; isUser: boolean }
+    | { kind: "launchd"; label: string }
+    | { kind: "foreground"; terminal?: string }
+  );
 
 /** Tells it, as far as the system does. */
 export async function keeperOf(
@@ -21,9 +23,16 @@ export async function keeperOf(
   record: ServiceRecord | undefined,
 ): Promise<Keeper> {
   if (record?.log !== undefined) {
-    const { log, launchdLabel: label } = record;
+    const { launchdLabel: label } = record;
+    const log = record.logFile ?? record.log;
     return label === undefined ? { kind: "background", log } : { kind: "launchd", label, log };
   }
+  const keeper = await keeperOutside(pid);
+  return { ...keeper, log: record?.logFile ?? keeper.log };
+}
+
+/** Tells it of one that isn't in the background. */
+async function keeperOutside(pid: number | undefined): Promise<Keeper> {
   if (pid === undefined || Deno.build.os !== "linux") return { kind: "foreground" };
   const { target, group, isInvoked } = await factsOf(pid);
   if (/^\/dev\/(pts\/|tty)/.test(target)) return { kind: "foreground", terminal: target };
@@ -55,10 +64,10 @@ async function factsOf(pid: number) {
 
 /** Where the log of one is, in words. */
 export function logPlace(keeper: Keeper): string {
+  if (keeper.log !== undefined) return keeper.log;
   if (keeper.kind === "systemd") {
     return `journalctl ${keeper.isUser ? "--user-unit" : "-u"} ${keeper.unit}`;
   }
-  if (keeper.log !== undefined) return keeper.log;
   const terminal = keeper.kind === "foreground" ? keeper.terminal : undefined;
   return terminal === undefined
     ? "standard error of the program that started it"

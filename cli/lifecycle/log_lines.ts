@@ -4,7 +4,7 @@
  * @module
  */
 
-import { KEPT_FILES } from "../../lib/base/rotated_log.ts";
+import { readFrom, readRotated } from "../../lib/base/rotated_files.ts";
 import { watchFolder } from "../audit/follow.ts";
 
 /** A line of the log. */
@@ -29,8 +29,8 @@ export async function lastLines(
 ): Promise<{ lines: LogLine[]; end: number }> {
   let lines: LogLine[] = [];
   let end = 0;
-  for (let number = 0; number <= KEPT_FILES; number++) {
-    const bytes = await readFrom(number === 0 ? path : `${path}.${number}`, 0);
+  for (let number = 0;; number++) {
+    const bytes = number === 0 ? await readFrom(path, 0) : await readRotated(path, number);
     if (bytes === undefined) break;
     if (number === 0) end = bytes.length;
     lines = [...linesOf(new TextDecoder().decode(bytes)), ...lines];
@@ -50,7 +50,7 @@ export async function* followLines(path: string, from: number): AsyncGenerator<L
     const { size } = await Deno.stat(path).catch(() => ({ size: 0 }));
     if (size < at) {
       // It was set aside: what stood behind `at` is in the copy.
-      rest += decoder.decode(await readFrom(`${path}.1`, at), { stream: true });
+      rest += decoder.decode(await readRotated(path, 1, at), { stream: true });
       at = 0;
     }
     const bytes = await readFrom(path, at) ?? new Uint8Array();
@@ -89,16 +89,4 @@ function linesOf(text: string): LogLine[] {
     at = time === undefined ? at : Date.parse(time);
     return { text: line, at };
   });
-}
-
-/** The bytes of a file from a place on; undefined where there is no file. */
-async function readFrom(path: string, at: number): Promise<Uint8Array | undefined> {
-  try {
-    using file = await Deno.open(path);
-    await file.seek(at, Deno.SeekMode.Start);
-    return new Uint8Array(await new Response(file.readable).arrayBuffer());
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

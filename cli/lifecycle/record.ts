@@ -21,8 +21,10 @@ export interface ServiceRecord {
   /** Of the command line, such as `["gateway"]`. */
   args: string[];
   cwd: string;
-  /** Its log file. Only a service in the background, or under launchd, has one. */
+  /** Where its standard error goes. Only a service in the background, or under launchd, has one. */
   log?: string;
+  /** The file that its log goes to, if that is another one (`log.file`). */
+  logFile?: string;
   /** Its name for launchd, which started it. */
   launchdLabel?: string;
   /** How long running turns get when it stops. */
@@ -31,11 +33,6 @@ export interface ServiceRecord {
   stoppedAt?: number;
   /** Turns that it interrupted when it stopped. */
   interrupted?: number;
-}
-
-/** The log of a service in the background. */
-export function logFileOf({ home }: Pick<HomePaths, "home">): string {
-  return `${home}/logs/service.log`;
 }
 
 /** The newest one of a home; undefined where there is none, or none that can be read. */

@@ -7,12 +7,12 @@
 import { spawn } from "node:child_process";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { makePrivateDir } from "../../lib/base/private_dir.ts";
-import type { HomePaths } from "../../lib/config/paths.ts";
+import { type HomePaths, serviceLog } from "../../lib/config/paths.ts";
 import { EXIT, type ExitCode } from "../command.ts";
 import { findInstallation, programOf } from "../installation/installation.ts";
 import type { Output } from "../output.ts";
 import { findOwner, type Running } from "./owner.ts";
-import { LOG_FILE, logFileOf } from "./record.ts";
+import { LOG_FILE } from "./record.ts";
 
 const POLL_MS = 100;
 
@@ -57,7 +57,11 @@ export async function startService(
     if (code !== undefined && owner.state !== "running" && owner.state !== "starting") {
       const { reason, before } = await lastWords(paths, from);
       for (const line of reason) out.note({ text: line, isData: true });
-      out.note(`The service did not start. Its log: ${logFileOf(paths)}`);
+      out.note(`The service did not start. Its log: ${serviceLog(paths)}`);
+      if (reason.length === 0) {
+        // A full disk takes no log either.
+        out.note("It wrote nothing there. Find out why with: service doctor");
+      }
       for (const line of before) out.note({ text: line, isData: true, style: "dim" });
       return code === EXIT.config ? EXIT.config : EXIT.failed;
     }
@@ -73,7 +77,7 @@ export async function startService(
 }
 
 async function openLogFile({ home }: HomePaths): Promise<Deno.FsFile> {
-  const logFile = logFileOf({ home });
+  const logFile = serviceLog({ home });
   try {
     await Deno.mkdir(home, { recursive: true, mode: 0o700 });
     await makePrivateDir(logFile.replace(/\/[^/]*$/, ""));
@@ -92,7 +96,7 @@ async function openLogFile({ home }: HomePaths): Promise<Deno.FsFile> {
 }
 
 async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: string) {
-  const logFile = logFileOf(paths);
+  const logFile = serviceLog(paths);
   const { openSync, closeSync } = await import("node:fs");
   const fd = openSync(logFile, "a");
   let exitCode: number | undefined;
@@ -112,9 +116,9 @@ async function spawnDetached(paths: HomePaths, args: readonly string[], cwd: str
 
 /** What it wrote to its log since: why it ended, and the last lines before that. */
 async function lastWords(paths: HomePaths, from: number) {
-  const bytes = await Deno.readFile(logFileOf(paths));
+  const bytes = await Deno.readFile(serviceLog(paths));
   const text = new TextDecoder().decode(bytes.subarray(Math.max(from, bytes.length - 16_384)));
-  const lines = text.trimEnd().split("\n");
+  const lines = text.trimEnd().split("\n").filter((line) => line !== "");
   const at = lines.findLastIndex((line) => line.startsWith("error:"));
   const end = at < 0 ? lines.length : at;
   return { reason: lines.slice(end), before: lines.slice(Math.max(0, end - MAX_LINES), end) };

@@ -9,10 +9,10 @@ import { dirname } from "@std/path";
 import { Projects } from "../../lib/authority/projects.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isInside } from "../../lib/base/inside.ts";
-import { type HomePaths, resolvePaths } from "../../lib/config/paths.ts";
+import { type HomePaths, resolvePaths, serviceLog } from "../../lib/config/paths.ts";
+import type { Config } from "../../lib/config/schema.ts";
 import { loadConfig } from "../../lib/settings/load.ts";
 import { type Installation, programOf } from "../installation/installation.ts";
-import { logFileOf } from "../lifecycle/record.ts";
 import type { Definition } from "./definition.ts";
 import type { Scope } from "./service_manager.ts";
 import { SYSTEM_STATE_DIR, SYSTEM_USER } from "./systemd_unit.ts";
@@ -63,6 +63,7 @@ async function forUser({ installation, env, paths }: DefineInputs): Promise<Defi
     dirname(paths.configFile),
     config.agent.workspace,
     ...projects.map(({ folder }) => folder),
+    ...namedFolders(config),
     paths.socketDir,
     ...cacheDirs(installation, env, paths),
   ];
@@ -78,11 +79,18 @@ async function forUser({ installation, env, paths }: DefineInputs): Promise<Defi
       env: Object.fromEntries(set),
       writable: outer,
       drainTimeoutS: config.agent.drainTimeoutS,
-      logFile: logFileOf(paths),
+      logFile: serviceLog(paths),
     },
     paths,
     missing: [...used].filter((name) => ![...names, ...EVERYWHERE].includes(name)).sort(),
   };
+}
+
+/** Folders outside of the home in which settings have the service write or remove files. */
+function namedFolders({ audit, log, retention }: Config): string[] {
+  const files = [audit.mirror, log.file].filter((file) => file !== "");
+  const { folder } = retention.backups;
+  return [...files.map(dirname), ...folder === "" ? [] : [folder]];
 }
 
 /** Where the program unpacks itself, or has its packages. */
@@ -104,13 +112,14 @@ async function forSystem({ installation }: DefineInputs): Promise<Defined> {
   const paths = resolvePaths({ env, homeDir: SYSTEM_STATE_DIR });
   const { config } = await loadConfig({ paths, env, keepLastGood: false });
   const { workspace, drainTimeoutS } = config.agent;
+  const folders = [workspace, ...namedFolders(config)];
   return {
     definition: {
       program: [program],
       env: { SERVICE_COMMAND: `sudo -H -u ${SYSTEM_USER} ${program}` },
-      writable: isInside(workspace, SYSTEM_STATE_DIR) ? [] : [workspace],
+      writable: folders.filter((folder) => !isInside(folder, SYSTEM_STATE_DIR)),
       drainTimeoutS,
-      logFile: logFileOf(paths),
+      logFile: serviceLog(paths),
     },
     paths,
     missing: [],

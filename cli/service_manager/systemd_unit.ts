@@ -48,6 +48,8 @@ export function systemdUnit(definition: Definition, scope: "user" | "system"): s
     "[Service]",
     "Type=exec",
     `ExecStart=${[...program, "gateway"].map(execArgument).join(" ")}`,
+    "# Fails, and changes nothing, where the configuration is broken.",
+    `ExecReload=${[...program, "reload"].map(execArgument).join(" ")}`,
     ...Object.entries(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`),
     ...system(
       "EnvironmentFile=-/etc/default/service",

@@ -77,6 +77,7 @@ Deno.test("systemdUnit() quotes what systemd would take for something else", () 
     unit,
     '\nExecStart="/opt/a \\"b\\"/100%% $$HOME\\\\service" gateway\n',
   );
+  assertStringIncludes(unit, '100%% $$HOME\\\\service" reload\n');
   assertStringIncludes(unit, '\nEnvironment="SERVICE_HOME=/home/a b/%%h"\n');
   assertStringIncludes(unit, '\nReadWritePaths="-/srv/50%% off"\n');
 });

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { dirname } from "@std/path";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { formatSize } from "../backup/progress.ts";
+import { formatSize } from "../format_size.ts";
 import { reasonOf } from "./program_files.ts";
 import type { ReleaseSource } from "./release_source.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import { formatSize } from "../backup/progress.ts";
+import { formatSize } from "../format_size.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import { homePaths } from "../home_paths.ts";
 import type { Output } from "../output.ts";

@@ -115,6 +115,12 @@ export class FileAudit {
     await (this.#writing ??= this.#writeAll());
   }
 
+  /** Signs it, closes the file and begins the next one. Never rejects: a file that cannot be closed goes on. */
+  async closeFile(): Promise<void> {
+    this.#rotateAt = 0;
+    await this.checkpoint();
+  }
+
   /** Writes beside the records and waits for the disk; rejects when nothing can be appended. */
   async probe(): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken;
@@ -164,7 +170,8 @@ export class FileAudit {
       for (const { reject } of group) reject(this.#broken);
       return;
     }
-    if (group.length === 0 && this.#unsigned === 0) return;
+    const isDue = this.#unsigned > 0 || this.#size > 0 && this.#rotateAt === 0;
+    if (group.length === 0 && !isDue) return;
     let [seq, hash, unsigned] = [this.#seq, this.#hash, this.#unsigned];
     const parts: Uint8Array[] = [];
     let bytes = 0;

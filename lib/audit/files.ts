@@ -21,15 +21,29 @@ export function closedName(firstSeq: number): string {
   return `audit-${firstSeq}.jsonl`;
 }
 
+/** Number of the first record of a closed file, by its name; undefined for the name of anything else. */
+export function firstOf(name: string): number | undefined {
+  const first = Number(/^audit-([1-9]\d{0,15})\.jsonl$/.exec(name)?.[1]);
+  return Number.isSafeInteger(first) ? first : undefined;
+}
+
+/** Bytes of all files of records. */
+export async function logBytes(dir: string): Promise<number> {
+  let sum = 0;
+  for (const name of [AUDIT_FILE, ...(await listClosed(dir)).map(closedName)]) {
+    // One may be closed, or pruned, at this moment.
+    sum += await Deno.stat(`${dir}/${name}`).then(({ size }) => size, () => 0);
+  }
+  return sum;
+}
+
 /** Numbers of the first records of the closed files, ascending. Empty where there is no folder. */
 export async function listClosed(dir: string): Promise<number[]> {
   const found: number[] = [];
   try {
     for await (const { name, isFile } of Deno.readDir(dir)) {
-      const match = /^audit-([1-9]\d{0,15})\.jsonl$/.exec(name);
-      if (match !== null && isFile && Number.isSafeInteger(Number(match[1]))) {
-        found.push(Number(match[1]));
-      }
+      const first = firstOf(name);
+      if (first !== undefined && isFile) found.push(first);
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

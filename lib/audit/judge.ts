@@ -32,6 +32,8 @@ export interface Verdict {
   records?: number;
   files?: number;
   firstSeq?: number;
+  /** When the records before that one were pruned; absent when none were. */
+  prunedAt?: string;
   headHash?: string;
   /** The last record that a signature covers; null: nothing is signed. */
   signedSeq?: number | null;
@@ -88,12 +90,14 @@ export async function judgeAudit(options: JudgeOptions): Promise<Verdict> {
       ...about,
     };
   }
-  const { records, files, first, head, signed, tornBytes, unknown, unknownMore } = finding;
+  const { records, files, first, prunedAt, head, signed, tornBytes, unknown, unknownMore } =
+    finding;
   return {
     ok: true,
     records,
     files,
     firstSeq: first,
+    ...prunedAt !== undefined && { prunedAt: new Date(prunedAt).toISOString() },
     headHash: head,
     signedSeq: signed?.seq ?? null,
     signedAt: signed === undefined ? null : new Date(signed.ts).toISOString(),

@@ -10,6 +10,7 @@
 
 import { ServiceError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { RetentionStore } from "../contract/retention.ts";
 import { writeFileAtomic } from "../base/atomic_write.ts";
 import { sha256Hex } from "../base/canonical_json.ts";
 import { signCheckpoint, storeCheckpoint } from "./checkpoint.ts";
@@ -53,6 +54,8 @@ export interface AuditLog {
 export interface OwnedAudit extends AuditLog {
   /** Writes beside the records and waits for the disk; rejects when nothing can be appended. */
   probe(): Promise<void>;
+  /** Its closed files, whose removal it records itself. */
+  retention: RetentionStore;
 }
 
 /** How an audit is opened; the section `audit` of the configuration fits in. */
@@ -147,19 +150,20 @@ export async function openAudit(options: AuditOptions): Promise<OwnedAudit> {
         });
       }
       await audit.checkpoint();
-      pruner = createPruner({ dir, keepFiles: options.keepFiles ?? 0, audit, log });
+      pruner = createPruner({ dir, keepFiles: options.keepFiles ?? 0, audit, now, log });
       pruner.start();
     } catch (error) {
       await audit.close();
       throw error;
     }
-    const { stop } = pruner;
+    const { stop, retention } = pruner;
     return {
       path,
       recordCommands: audit.recordCommands,
       digest,
       append: (kind, data) => audit.append(kind, data),
       probe: () => audit.probe(),
+      retention,
       async close() {
         await stop();
         await audit.close();

@@ -27,8 +27,10 @@ export type AuditKind =
   | "log.cut"
   /** The hash of the record before, signed. */
   | "log.checkpoint"
-  /** The oldest file is about to be removed, as `audit.keepFiles` says. */
+  /** The oldest file is about to be removed, as `audit.keepFiles` or `retention.audit` says. */
   | "log.pruned"
+  /** Data is about to be removed for its age or its size, as `retention` says: which, and who asked. */
+  | "retention.removed"
   /** This home was restored from a backup: `found` is the last record that the backup holds. */
   | "home.restored"
   /** An action was not allowed. */
@@ -69,6 +71,8 @@ export type AuditKind =
   | "settings.change"
   /** The file could not be written; `start` is the number of the change's record. */
   | "settings.failed"
+  /** The configuration file was read again because somebody asked: keys in force, keys that wait, or why not. */
+  | "settings.reloaded"
   /** A person is about to let the agent work in a folder besides the workspace. */
   | "project.allowed"
   /** Everything of the home was written to a file, keys too; `file` is null for standard output. */
@@ -122,8 +126,10 @@ export function recordToWire({ seq, ts, kind, data, hash }: AuditRecord) {
   return { seq, ts: ts / 1_000, kind, data, hash };
 }
 
-/** A line's record if it is a whole one whose hash is right; else why not. */
-export function parseRecord(line: string): AuditRecord | { damage: "unreadable" | "edited" } {
+/** A line's record if it is a whole one whose hash is right; else why not. `newer`: of a later format. */
+export function parseRecord(
+  line: string,
+): AuditRecord | { damage: "unreadable" | "edited" | "newer" } {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -131,6 +137,7 @@ export function parseRecord(line: string): AuditRecord | { damage: "unreadable" 
     return { damage: "unreadable" };
   }
   if (!isRecord(value)) return { damage: "unreadable" };
+  if (value.v > AUDIT_VERSION) return { damage: "newer" };
   const { hash, ...body } = value;
   return sha256Hex(canonicalJson(body)) === hash ? value : { damage: "edited" };
 }

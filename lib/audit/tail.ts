@@ -16,6 +16,8 @@ export interface AuditTail {
   /** Of the last whole record; 0 when there is none. */
   seq: number;
   hash: string;
+  /** Milliseconds since 1970. */
+  ts: number;
   /** Bytes up to the end of the last whole record. */
   size: number;
   /** What stands behind it: a line that was being written when its process died. */
@@ -59,6 +61,9 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
       : parseRecord(new TextDecoder().decode(bytes.subarray(at, stop)));
     if ("damage" in record) {
       if (record.damage === "edited") throw new Error("a record near its end was changed");
+      if (record.damage === "newer") {
+        throw new Error("a newer program wrote its last records. Use that program, or a newer one");
+      }
       tornAt ??= at;
     } else {
       if (tornAt !== undefined) throw new Error("a line near its end is damaged");
@@ -75,6 +80,7 @@ function findTail(bytes: Uint8Array, from: number): AuditTail | undefined {
   return {
     seq: last?.seq ?? 0,
     hash: last?.hash ?? GENESIS,
+    ts: last?.ts ?? 0,
     size: from + end,
     torn: tornAt === undefined ? undefined : bytes.slice(tornAt),
     recent,

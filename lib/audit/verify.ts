@@ -24,6 +24,8 @@ export interface AuditWhole {
   files: number;
   /** Number of the first record; more than 1 where older files were pruned. */
   first: number;
+  /** When those before it were, milliseconds since 1970. */
+  prunedAt?: number;
   /** Hash of the last record. */
   head: string;
   /** The last record that a genuine checkpoint covers; undefined: nothing is signed. */
@@ -39,6 +41,8 @@ export interface AuditWhole {
 export type AuditProblem =
   | "unreadable"
   | "edited"
+  /** It can't be checked by this program. */
+  | "newer"
   | "gap"
   | "order"
   | "chain"
@@ -80,6 +84,12 @@ export interface VerifyOptions {
   /** Called about every MiB. */
   onProgress?: (progress: { bytes: number; records: number }) => void;
 }
+
+const DAMAGES = {
+  unreadable: "this is no record",
+  edited: "the record was changed after it was written",
+  newer: "a newer version of this program wrote the record: verify with that",
+};
 
 const PROGRESS_BYTES = 1024 * 1024;
 
@@ -128,7 +138,8 @@ class AuditCheck {
   #first: AuditRecord | undefined;
   #last: AuditRecord | undefined;
   #signed: AuditWhole["signed"];
-  #isPruned = false;
+  /** The record that says that what came before the first one was pruned. */
+  #pruned: Pick<AuditRecord, "seq" | "ts"> | undefined;
   #torn = 0;
   #loss: AuditDamage | undefined;
 
@@ -152,9 +163,7 @@ class AuditCheck {
     }
     const record = parseRecord(line.text);
     if ("damage" in record) {
-      return record.damage === "edited"
-        ? this.#bad("edited", "the record was changed after it was written")
-        : this.#bad("unreadable", "this is no record");
+      return this.#bad(record.damage, DAMAGES[record.damage]);
     }
     const damage = this.#checkLink(record) ?? await this.#checkSignatures(record) ??
       this.#checkHead(record);
@@ -170,11 +179,8 @@ class AuditCheck {
   finish(): AuditFinding {
     const last = this.#last;
     const found = last?.seq ?? 0;
-    if (this.#first !== undefined && this.#first.seq > 1 && !this.#isPruned) {
-      const { seq } = this.#first;
-      this.#at = { file: this.#files === 1 ? AUDIT_FILE : closedName(seq), line: 1 };
-      return this.#bad("gap", `the records before ${seq} are missing, and were not pruned`);
-    }
+    const missing = this.#missingBeginning();
+    if (missing !== undefined) return missing;
     const { checkpoint, hasKey, head, mirrorIsMissing } = this.#expected;
     if (mirrorIsMissing) return this.#bad("mirror", "the mirror of its checkpoints is missing");
     if (checkpoint === "damaged") {
@@ -211,12 +217,25 @@ class AuditCheck {
       records: this.records,
       files: this.#files,
       first: this.#first?.seq ?? 1,
+      ...this.#pruned !== undefined && { prunedAt: this.#pruned.ts },
       head: last?.hash ?? GENESIS,
       signed: this.#signed,
       tornBytes: this.#torn,
       unknown: this.#unknown.list(),
       unknownMore: this.#unknown.more,
     };
+  }
+
+  /** Anybody can write that something was pruned. The service signs it before a file goes. */
+  #missingBeginning(): AuditDamage | undefined {
+    if (this.#first === undefined || this.#first.seq === 1) return undefined;
+    const { seq } = this.#first;
+    const pruned = this.#pruned;
+    const isSigned = this.#keys.size === 0 || (this.#signed?.seq ?? 0) >= (pruned?.seq ?? 0);
+    if (pruned !== undefined && isSigned) return undefined;
+    this.#at = { file: this.#files === 1 ? AUDIT_FILE : closedName(seq), line: 1 };
+    const why = pruned === undefined ? "were not pruned" : "that they were pruned isn't signed";
+    return this.#bad("gap", `the records before ${seq} are missing, and ${why}`);
   }
 
   #checkLink(record: AuditRecord): AuditDamage | undefined {
@@ -287,9 +306,12 @@ class AuditCheck {
     if (seq > (this.#signed?.seq ?? 0)) this.#signed = { seq, ts, key };
   }
 
-  #noteLosses({ kind, seq, data }: AuditRecord): void {
-    if (kind === "log.pruned" && this.#first !== undefined) {
-      this.#isPruned ||= data.last === this.#first.seq - 1 && data.head === this.#first.prev;
+  #noteLosses({ kind, seq, ts, data }: AuditRecord): void {
+    const { seq: first, prev } = this.#first ?? {};
+    if (
+      kind === "log.pruned" && first !== undefined && data.last === first - 1 && data.head === prev
+    ) {
+      this.#pruned ??= { seq, ts };
     }
     if (kind !== "log.gone" && kind !== "log.cut" || this.#knownLosses.has(seq)) return;
     this.#loss ??= this.#bad(

@@ -10,6 +10,8 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Operator } from "../operations/operator.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
+import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { Instructions } from "./instructions.ts";
 import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";
@@ -30,6 +32,10 @@ export interface GatewayAnswers {
   operator: Pick<Operator, "operate">;
   /** The servers whose tools the gateway tells models of. */
   mcp: Pick<McpServers, "tools" | "status" | "test">;
+  /** Removes data by age and size. */
+  retention: { prune(request: PruneRequest): Promise<PruneReport> };
+  /** Takes up the configuration file now. */
+  reload(by: string): Promise<ReloadedSettings>;
   /** For GET /ready. */
   health: Pick<Health, "probe">;
   /** Fetches the trusted proxy's signing keys; absent where no `jwksUrl` is configured. */
@@ -128,6 +134,8 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         }),
       mcp_status: () => scrub(mcp.status()),
       mcp_test: async (server) => scrub(await mcp.test(server)),
+      prune: async (request) => scrub(await deps.retention.prune(request)),
+      reload: async (by) => scrub(await deps.reload(by)),
       probe: async () => scrub(await deps.health.probe()),
       // Keys are public, and would be none any more with a part taken out.
       resolve_key_host: () => keys().resolve(),

@@ -45,6 +45,8 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
       test: () => Promise.reject(new Error("nobody asks")),
     },
     localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
+    retention: { prune: () => Promise.reject(new Error("nobody asks")) },
+    reload: () => Promise.reject(new Error("nobody asks")),
     health: { probe: () => Promise.resolve({}) },
     ports,
     workspace: gate.workspace,
@@ -91,6 +93,9 @@ Deno.test("startAuthority() starts a gateway again that died, and tells it what 
           guest: none,
           enqueue: none,
           create_automation: none,
+          used_bytes: none,
+          removable: none,
+          remove: none,
           drain: () => ({ interrupted: 7 }),
         },
         notices: {

@@ -1,16 +1,18 @@
 /**
- * The gate's way to what the gateway holds: the outbox and the automations.
+ * The authority's way to what the gateway holds: the outbox, the automations, and the data that retention
+ * removes.
  *
  * @module
  */
 
 import { ServiceError } from "../base/errors.ts";
 import type { AllowedMessage, AutomationWriter, OutboxPort } from "../contract/ports.ts";
+import type { RetentionStore } from "../contract/retention.ts";
 import { PeerLateError } from "../rpc/peer.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { GatewayPeer, SentMessage } from "./protocol.ts";
+import type { GatewayKind, GatewayPeer, SentMessage } from "./protocol.ts";
 
-/** Both ports; before {@linkcode GatewayPorts.connect} they reject as while it stops. */
+/** Ports; before {@linkcode GatewayPorts.connect} they reject as while it stops. */
 export class GatewayPorts {
   readonly #scrubber: Pick<Scrubber, "value">;
   #peer: Pick<GatewayPeer, "call" | "over"> | undefined;
@@ -43,12 +45,24 @@ export class GatewayPorts {
       ),
   };
 
+  /** Sessions, or the files of messages. */
+  retentionStore(kind: GatewayKind): RetentionStore {
+    return {
+      usedBytes: () => this.#running().call("used_bytes", kind),
+      page: (after) => this.#running().call("removable", { kind, after }),
+      remove: (items) => this.#running().call("remove", { kind, items }),
+    };
+  }
+
+  #running(): Pick<GatewayPeer, "call" | "over"> {
+    const peer = this.#peer;
+    if (peer !== undefined && peer.over === undefined) return peer;
+    throw new ServiceError("draining", "the service does not run");
+  }
+
   /** `what` isn't known when no answer comes. */
   async #settled<T>(what: string, ask: (peer: Pick<GatewayPeer, "call">) => Promise<T>) {
-    const peer = this.#peer;
-    if (peer === undefined || peer.over !== undefined) {
-      throw new ServiceError("draining", "the service does not run");
-    }
+    const peer = this.#running();
     try {
       return await ask(peer);
     } catch (error) {

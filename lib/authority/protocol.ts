@@ -18,6 +18,8 @@ import type { Automation } from "../contract/automation.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../contract/documents.ts";
 import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
+import type { PruneReport, PruneRequest, Removable, RemovablePage } from "../contract/retention.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import { call, type Check, notice } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
@@ -102,6 +104,9 @@ export interface ChannelRun {
   id: number;
 }
 
+/** Kinds of data that the gateway holds. */
+export type GatewayKind = "sessions" | "media";
+
 /** Which action of which turn. */
 export type ActionKey = Pick<ActionRequest["context"], "turnId" | "callId">;
 
@@ -163,6 +168,12 @@ export const AUTHORITY = {
     mcp_status: call<null, McpServerStatus[]>(),
     /** Connects to one anew. */
     mcp_test: call<string, McpServerStatus>({ params: shape(NAME) }),
+    /** Removes what is over the limits of `retention`, which is all that whoever asks can say. */
+    prune: call<PruneRequest, PruneReport>({
+      params: shape(z.object({ dryRun: z.boolean(), by: NAME })),
+    }),
+    /** Takes up the configuration file now; the text says who asks. */
+    reload: call<string, ReloadedSettings>({ params: shape(NAME) }),
     /** Looks anew at the health of what the authority holds. */
     probe: call<null, Checks>(),
     /** Addresses of the host of the `jwksUrl` that the authority knows. */
@@ -203,6 +214,12 @@ export const GATEWAY = {
     enqueue: call<SentMessage, Enqueued>(),
     /** The gate has allowed an automation that the agent proposes. */
     create_automation: call<{ automationId: string; spec: Automation }, CreatedAutomation>(),
+    /** Room that all data of a kind takes. */
+    used_bytes: call<GatewayKind, number>(),
+    /** What of it nothing needs, the oldest first; see `RetentionStore`. */
+    removable: call<{ kind: GatewayKind; after?: string }, RemovablePage>(),
+    /** Removes some of that, as far as nothing needs it now. */
+    remove: call<{ kind: GatewayKind; items: readonly Removable[] }, Removable[]>(),
     /**
      * No new turns; running ones get `graceMs` and are then interrupted or put back to waiting.
      * `afterGuests`: first wait until every guest has gone.

@@ -58,6 +58,8 @@ export interface GatewayProcess {
   packages: LockedPackages | undefined;
   /** Folder of its own for what Deno derives from the sources. */
   cacheDir: string;
+  /** Takes the lines of its log; by default they go to our standard error. */
+  logLine?: (line: string) => void;
   entry?: URL;
 }
 
@@ -77,7 +79,8 @@ export function createGatewayExecutor(
 
 /** Starts it in a process of its own, which has exactly the permissions of the table. */
 export async function gatewayProcess(
-  { table, env, executor, packages, cacheDir, entry = entryUrl("gateway") }: GatewayProcess,
+  { table, env, executor, packages, cacheDir, logLine, entry = entryUrl("gateway") }:
+    GatewayProcess,
 ): Promise<RunningGateway> {
   const { net, read, write, env: named } = valuesByKind(table);
   const sockets = net.filter((value) => value.startsWith("unix:")).map((value) => value.slice(5));
@@ -99,7 +102,7 @@ export async function gatewayProcess(
     },
     packages,
     env: machineEnv(env, named),
-    sharesStderr: true,
+    stderrTo: logLine ?? "inherit",
   });
   const ended = endOf(child).then(({ reason }) => reason);
   return {

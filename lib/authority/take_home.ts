@@ -33,6 +33,8 @@ async function makeFolders(paths: HomePaths): Promise<void> {
   const { dataDir, auditDir, keysDir, runDir, socketDir } = paths;
   for (const dir of new Set([dataDir, auditDir, keysDir, runDir, socketDir])) {
     await makePrivateDir(dir);
+    // Names the folder that may not be looked into, before something in it is missed.
+    for await (const _ of Deno.readDir(dir)) break;
   }
 }
 

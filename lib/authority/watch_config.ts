@@ -13,6 +13,7 @@ import type { Loaded } from "../settings/load.ts";
 import type { Config } from "../config/schema.ts";
 import { toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { SecretStore } from "../state/secret_store.ts";
 
 /** What watching needs. */
@@ -33,8 +34,10 @@ const QUIET_MS = 100;
 
 /** The file is taken up when it changes, until `close`. */
 export interface ConfigWatcher {
-  /** Takes it up now. Resolves when what can be live is; a broken file is only logged. */
-  reload(): Promise<void>;
+  /** Takes it up now. Resolves when what can be live is. */
+  takeUp(): Promise<void>;
+  /** The same, for somebody who wants to know what came of it since the last time. */
+  reload(): Promise<ReloadedSettings>;
   close(): void;
 }
 
@@ -45,26 +48,31 @@ export function watchConfig(deps: WatchDeps): ConfigWatcher {
   const watcher = Deno.watchFs(dirname(deps.configFile), { recursive: false });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
-  let reading: Promise<void> = Promise.resolve();
+  let reading: Promise<unknown> = Promise.resolve();
+  /** Live keys that were taken up since somebody last asked: an edit is noticed before they can. */
+  let takenUp = new Set<string>();
   /** Keys that were said to wait for a restart. */
   let told = "";
 
-  async function reload(): Promise<void> {
+  async function reload(): Promise<ReloadedSettings> {
     let next: Config;
     try {
       next = (await deps.load()).config;
     } catch (error) {
-      return log.error("The edited configuration cannot be used; the running one stays in force", {
-        reason: toErrorData(error).message,
+      const problem = toErrorData(error).message;
+      log.error("The edited configuration cannot be used; the running one stays in force", {
+        reason: problem,
       });
+      return { live: [], waiting: [], problem };
     }
-    if (closed) return;
+    if (closed) return { live: [], waiting: [] };
     const changes = classifyChanges(config, next);
     const live = changes.filter(({ takes }) => takes === "live").map(({ path }) => path);
     const restart = changes.filter(({ takes }) => takes === "restart").map(({ path }) => path);
     copyPaths(next, config, live);
     if (live.length > 0) {
       deps.apply(next, live);
+      for (const key of live) takenUp.add(key);
       log.info("The edited configuration is in force", { keys: live.join(", ") });
     }
     const waiting = restart.join(", ");
@@ -74,15 +82,18 @@ export function watchConfig(deps: WatchDeps): ConfigWatcher {
       });
     }
     told = waiting;
+    return { live: [...takenUp], waiting: restart };
   }
 
-  function takeUp(): Promise<void> {
+  function takeUp(): Promise<ReloadedSettings> {
     clearTimeout(timer);
-    return reading = reading.then(reload).catch((error) =>
-      log.error("The edited configuration could not be taken up", {
-        reason: toErrorData(error).message,
-      })
-    );
+    const reloaded = reading.then(reload).catch((error) => {
+      const problem = toErrorData(error).message;
+      log.error("The edited configuration could not be taken up", { reason: problem });
+      return { live: [], waiting: [], problem };
+    });
+    reading = reloaded;
+    return reloaded;
   }
 
   async function watch(): Promise<void> {
@@ -102,7 +113,12 @@ export function watchConfig(deps: WatchDeps): ConfigWatcher {
   );
 
   return {
-    reload: takeUp,
+    takeUp: async () => void await takeUp(),
+    async reload() {
+      const reloaded = await takeUp();
+      if (reloaded.problem === undefined) takenUp = new Set();
+      return reloaded;
+    },
     close() {
       closed = true;
       endSecrets();

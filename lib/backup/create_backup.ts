@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { backup, DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
 import { AUDIT_FILE } from "../audit/log.ts";
@@ -19,11 +19,12 @@ import { openTemporary, openTemporaryFolder } from "./leftovers.ts";
 import {
   BACKUP_FORMAT,
   type BackupHead,
-  entryText,
   HEAD_ENTRY,
+  headText,
   HOME_ENTRY,
-  type Manifest,
   MANIFEST_ENTRY,
+  type ManifestFile,
+  ManifestText,
 } from "./manifest.ts";
 import { type Bytes, tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
@@ -161,7 +162,8 @@ class BackupWriter {
   readonly #options: BackupOptions;
   readonly #staging: string;
   readonly #head: BackupHead;
-  readonly #files: Manifest["files"] = [];
+  readonly #manifest: ManifestFileWriter;
+  #files = 0;
   #bytes = 0;
   #skipped = 0;
 
@@ -177,25 +179,35 @@ class BackupWriter {
       createdAt,
       secretsKeyOutside,
     };
+    this.#manifest = new ManifestFileWriter(`${staging}/${MANIFEST_ENTRY}`, this.#head);
   }
 
   get summary(): BackupSummary {
-    const files = this.#files.filter(({ path }) => !path.endsWith("/")).length;
     return {
       createdAt: this.#head.createdAt,
-      files,
+      files: this.#files,
       bytes: this.#bytes,
       skipped: this.#skipped,
     };
   }
 
   async *archive(): AsyncGenerator<Bytes> {
-    yield* this.#text(HEAD_ENTRY, entryText(this.#head));
+    yield* this.#text(HEAD_ENTRY, headText(this.#head));
     for await (const file of this.#readable()) {
       if (file.kind === "folder") yield* this.#folder(file.path);
       else yield* this.#file(file);
     }
-    yield* this.#text(MANIFEST_ENTRY, entryText({ ...this.#head, files: this.#files }));
+    using manifest = this.#manifest.end();
+    const { size } = manifest.statSync();
+    yield tarHeader({
+      path: MANIFEST_ENTRY,
+      size,
+      mode: 0o600,
+      mtime: this.#mtime,
+      isFolder: false,
+    });
+    yield* chunksOf(manifest, size, MANIFEST_ENTRY);
+    yield tarPadding(size);
     yield tarEnd();
   }
 
@@ -208,9 +220,11 @@ class BackupWriter {
     const { paths, workspace, withWorkspace } = this.#options;
     const leaveOut = new Set([realPathOf(workspace), realPathOf(paths.workspace)]);
     const staged = await this.#stageSealed(leaveOut);
-    const files = await Array.fromAsync(listHome(paths, leaveOut));
-    const databases = files.filter(({ kind }) => kind === "database")
-      .sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)));
+    const databases: HomeFile[] = [];
+    for await (const file of listHome(paths, leaveOut)) {
+      if (file.kind === "database") databases.push(file);
+    }
+    databases.sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)));
     for (const file of databases) staged.push(await this.#snapshot(file));
     yield* [...staged, ...await this.#stageLogs()];
     // Listed again: files came while the journal was copied.
@@ -276,6 +290,7 @@ class BackupWriter {
   }
 
   async *#file({ source, path, kind }: HomeFile): AsyncGenerator<Bytes> {
+    const { onProgress } = this.#options;
     using file = await Deno.open(source).catch((error) => {
       // A session was deleted meanwhile, and its files with it.
       if (error instanceof Deno.errors.NotFound) return undefined;
@@ -288,43 +303,74 @@ class BackupWriter {
     const mtime = Math.floor((info.mtime?.getTime() ?? 0) / 1_000);
     yield tarHeader({ path, size, mode, mtime, isFolder: false });
     const hash = createHash("sha256");
-    yield* this.#content(file, { size, hash, source });
-    yield tarPadding(size);
-    this.#files.push({ path, size, sha256: hash.digest("hex") });
-  }
-
-  /** Exactly `size` bytes, whatever becomes of the file. */
-  async *#content(
-    file: Deno.FsFile,
-    { size, hash, source }: { size: number; hash: Hash; source: string },
-  ): AsyncGenerator<Bytes> {
-    const { onProgress } = this.#options;
-    for (let missing = size; missing > 0;) {
-      const chunk = new Uint8Array(Math.min(CHUNK_BYTES, missing));
-      const read = await file.read(chunk);
-      if (read === null) {
-        throw new ServiceError("conflict", `"${source}" became shorter while it was copied`);
-      }
-      missing -= read;
-      this.#bytes += read;
-      const bytes = chunk.subarray(0, read);
-      hash.update(bytes);
-      yield bytes;
-      onProgress?.({ bytes: this.#bytes, files: this.#files.length });
+    for await (const chunk of chunksOf(file, size, source)) {
+      hash.update(chunk);
+      this.#bytes += chunk.length;
+      yield chunk;
+      onProgress?.({ bytes: this.#bytes, files: this.#files });
     }
+    yield tarPadding(size);
+    this.#files++;
+    this.#manifest.add({ path, size, sha256: hash.digest("hex") });
   }
 
   *#folder(path: string): Generator<Bytes> {
     yield tarHeader({ path, size: 0, mode: 0o700, mtime: 0, isFolder: true });
-    this.#files.push({ path: `${path}/`, size: 0, sha256: EMPTY_SHA256 });
+    this.#manifest.add({ path: `${path}/`, size: 0, sha256: EMPTY_SHA256 });
   }
 
   *#text(path: string, text: string): Generator<Bytes> {
     const bytes = new TextEncoder().encode(text);
-    const mtime = Math.floor(Date.parse(this.#head.createdAt) / 1_000);
-    yield tarHeader({ path, size: bytes.length, mode: 0o600, mtime, isFolder: false });
+    const size = bytes.length;
+    yield tarHeader({ path, size, mode: 0o600, mtime: this.#mtime, isFolder: false });
     yield bytes;
-    yield tarPadding(bytes.length);
+    yield tarPadding(size);
+  }
+
+  get #mtime(): number {
+    return Math.floor(Date.parse(this.#head.createdAt) / 1_000);
+  }
+}
+
+/** Writes the manifest to a file while the archive is written: there may be millions of files. */
+class ManifestFileWriter {
+  readonly #path: string;
+  readonly #text = new ManifestText();
+  #waiting: string;
+
+  constructor(path: string, head: BackupHead) {
+    this.#path = path;
+    this.#waiting = this.#text.begin(head);
+  }
+
+  add(file: ManifestFile): void {
+    this.#waiting += this.#text.file(file);
+    if (this.#waiting.length >= CHUNK_BYTES) this.#write();
+  }
+
+  /** The whole file, from its beginning. */
+  end(): Deno.FsFile {
+    this.#waiting += this.#text.end();
+    this.#write();
+    return Deno.openSync(this.#path);
+  }
+
+  #write(): void {
+    Deno.writeTextFileSync(this.#path, this.#waiting, { append: true, mode: 0o600 });
+    this.#waiting = "";
+  }
+}
+
+/** Exactly `size` bytes, whatever becomes of the file. */
+async function* chunksOf(file: Deno.FsFile, size: number, name: string): AsyncGenerator<Bytes> {
+  for (let missing = size; missing > 0;) {
+    const chunk = new Uint8Array(Math.min(CHUNK_BYTES, missing));
+    const read = await file.read(chunk);
+    if (read === null) {
+      throw new ServiceError("conflict", `"${name}" became shorter while it was copied`);
+    }
+    missing -= read;
+    yield chunk.subarray(0, read);
   }
 }
 

@@ -36,7 +36,7 @@ export const STAGING_PREFIX = "backup.";
 /** Of a journal: what SQLite keeps beside it, its lock, and copies of older versions. */
 const BESIDE_JOURNAL = /^data\/service\.db[.-]/;
 
-const BESIDE_DATABASE = /-(wal|shm|journal)$/;
+const BESIDE_DATABASE = /(-(wal|shm|journal)|\.sqlite\.v\d+(\.unfinished)?)$/;
 
 /**
  * Lists a home, links followed: a folder of it may lie on another disk. `leaveOut` are absolute real
@@ -78,7 +78,7 @@ async function* walk(
 ): AsyncGenerator<HomeFile> {
   if (leaveOut.has(dir) || seen.has(dir)) return;
   seen.add(dir);
-  for (const name of await namesIn(dir)) {
+  for await (const { name } of Deno.readDir(dir)) {
     const source = `${dir}/${name}`;
     const below = path === "" ? name : `${path}/${name}`;
     if (isTransient(below) || leaveOut.has(source)) continue;
@@ -120,7 +120,7 @@ export async function* listWorkspace(
   onSkipped: () => void,
   path = WORKSPACE_ENTRY,
 ): AsyncGenerator<HomeFile> {
-  for (const name of await namesIn(dir)) {
+  for await (const { name } of Deno.readDir(dir)) {
     const source = `${dir}/${name}`;
     const below = `${path}/${name}`;
     const info = await Deno.lstat(source).catch(unlessGone);
@@ -130,11 +130,6 @@ export async function* listWorkspace(
     } else if (info?.isFile) yield { source, path: below, kind: "plain" };
     else if (info !== undefined) onSkipped();
   }
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-  const names = await Array.fromAsync(Deno.readDir(dir), ({ name }) => name);
-  return names.sort();
 }
 
 async function statOf(path: string): Promise<Deno.FileInfo | undefined> {

@@ -31,25 +31,43 @@ const headSchema = z.strictObject({
   secretsKeyOutside: z.boolean(),
 });
 
-const manifestSchema = headSchema.extend({
-  /** In the order of the archive; the path of a folder ends with a slash. */
-  files: z.array(z.strictObject({
-    path: z.string(),
-    size: z.int().nonnegative(),
-    /** Hex. */
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  })),
-});
-
 /** What stands in the first entry. */
 export type BackupHead = z.infer<typeof headSchema>;
 
-/** What stands in the last entry. */
-export type Manifest = z.infer<typeof manifestSchema>;
+/** A file of an archive, in the order of the archive; the path of a folder ends with a slash. */
+export interface ManifestFile {
+  path: string;
+  size: number;
+  /** Hex. */
+  sha256: string;
+}
 
-/** The text of an entry. */
-export function entryText(value: BackupHead | Manifest): string {
-  return JSON.stringify(value, null, 1) + "\n";
+/** The text of the first entry. */
+export function headText(head: BackupHead): string {
+  return JSON.stringify(head, null, 1) + "\n";
+}
+
+/**
+ * The text of the last entry, piece by piece: it names every file, and there may be millions. Its reader makes
+ * the same text of the files that it finds, and compares.
+ */
+export class ManifestText {
+  #isEmpty = true;
+
+  begin(head: BackupHead): string {
+    return headText(head).replace(/\n}\n$/, ',\n "files": [');
+  }
+
+  file({ path, size, sha256 }: ManifestFile): string {
+    const text = JSON.stringify({ path, size, sha256 }, null, 1).replaceAll("\n", "\n  ");
+    const comma = this.#isEmpty ? "" : ",";
+    this.#isEmpty = false;
+    return `${comma}\n  ${text}`;
+  }
+
+  end(): string {
+    return this.#isEmpty ? "]\n}\n" : "\n ]\n}\n";
+  }
 }
 
 /** Reads the first entry; throws `invalid_request` for another format, naming both. */
@@ -64,13 +82,6 @@ export function parseHead(text: string): BackupHead {
   }
   const { data } = headSchema.safeParse(value);
   if (data === undefined) throw badBackup(`"${HEAD_ENTRY}" isn't valid`);
-  return data;
-}
-
-/** Reads the last entry. */
-export function parseManifest(text: string): Manifest {
-  const { data } = manifestSchema.safeParse(parseJson(text, MANIFEST_ENTRY));
-  if (data === undefined) throw badBackup(`"${MANIFEST_ENTRY}" isn't valid`);
   return data;
 }
 

@@ -12,12 +12,13 @@
  *   it is whole. An old home is moved aside, never removed.
  * - What was under way in the backup isn't done again (`lib/journal/settle_restored.ts`).
  *
- * Runs in: one-shot commands.
+ * Runs in: one-shot commands; the launcher lists and removes backups.
  *
  * Entries:
  * - `create_backup.ts`: writes an archive
  * - `read_archive.ts`: checks an archive
  * - `restore_home.ts`: makes a home of an archive
+ * - `stored_backups.ts`: backups by age and size
  * - `tar.ts`: reads and writes tar
  *
  * @module

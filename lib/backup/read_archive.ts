@@ -11,19 +11,20 @@ import {
   badBackup,
   HEAD_ENTRY,
   HOME_ENTRY,
-  type Manifest,
   MANIFEST_ENTRY,
+  ManifestText,
   parseHead,
-  parseManifest,
   WORKSPACE_ENTRY,
 } from "./manifest.ts";
 import { type Bytes, readTar, type TarEntry, TarError } from "./tar.ts";
 
 /** An archive in which every byte is as the manifest says. */
 export interface CheckedArchive extends BackupHead {
-  files: Manifest["files"];
+  files: number;
   /** Bytes of all files. */
   bytes: number;
+  /** Whether it holds a workspace. */
+  hasWorkspace: boolean;
 }
 
 /** A file or folder of an archive. `path` can't lead out of the folder that it's unpacked in. */
@@ -35,9 +36,8 @@ export interface ReadOptions {
   onProgress?: (progress: { bytes: number; files: number }) => void;
 }
 
-/** Bytes of the first entry, of the last one, and of a path. */
+/** Bytes of the first entry, and of a path. */
 const MAX_HEAD_BYTES = 64 * 1024;
-const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
 const MAX_PATH_BYTES = 4_096;
 
 /** Opens an archive's file; throws `not_found` and `invalid_request`. */
@@ -50,36 +50,28 @@ export async function openArchive(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
-/** Reads everything, and holds it against the manifest. Throws `invalid_request` with what is wrong. */
-export async function checkArchive(
-  file: Deno.FsFile,
-  { signal, onProgress }: ReadOptions = {},
-): Promise<CheckedArchive> {
-  const found: Manifest["files"] = [];
-  let bytes = 0;
-  const { head, manifest } = await readArchive(file, async (entry) => {
-    const hash = createHash("sha256");
-    for await (const chunk of entry.bytes) {
-      hash.update(chunk);
-      bytes += chunk.length;
-      onProgress?.({ bytes, files: found.length });
-    }
-    const path = entry.isFolder ? `${entry.path}/` : entry.path;
-    found.push({ path, size: entry.size, sha256: hash.digest("hex") });
-  }, signal);
-  refuseDifference(manifest.files, found);
-  return { ...head, files: found, bytes };
+/** What an archive says of itself, without looking at the rest of it. Throws `invalid_request`. */
+export async function readHead(path: string): Promise<BackupHead> {
+  using file = await openArchive(path);
+  for await (const entry of readTar(unzipped(file))) {
+    if (entry.path === HEAD_ENTRY) return parseHead(await textOf(entry, MAX_HEAD_BYTES));
+    break;
+  }
+  throw notOurs();
 }
 
-/** Reads an archive that was checked, and hands out its files. Throws as {@linkcode checkArchive}. */
+/**
+ * Reads everything, hands out the files, and holds them against the manifest. Memory doesn't grow with their
+ * number. Throws `invalid_request` with what is wrong.
+ */
 export async function readArchive(
   file: Deno.FsFile,
-  take: (entry: ArchiveEntry) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<{ head: BackupHead; manifest: Manifest }> {
+  { signal, onProgress }: ReadOptions = {},
+  take: (entry: ArchiveEntry) => Promise<void> = async () => {},
+): Promise<CheckedArchive> {
   await file.seek(0, Deno.SeekMode.Start);
   try {
-    return await readEntries(contentOf(file, signal), take);
+    return await readEntries(unzipped(file, signal), take, onProgress);
   } catch (cause) {
     if (cause instanceof TarError) throw badBackup(cause.message, { cause });
     // What the decompression says of bytes that are cut off or changed.
@@ -91,35 +83,91 @@ export async function readArchive(
 }
 
 async function readEntries(
-  content: ReadableStream<Bytes>,
+  content: ReadableStream<Uint8Array>,
   take: (entry: ArchiveEntry) => Promise<void>,
-) {
-  let head: BackupHead | undefined;
-  let manifest: Manifest | undefined;
-  const paths = new Paths();
-  for await (const entry of readTar(content.pipeThrough(new DecompressionStream("gzip")))) {
-    if (manifest !== undefined) throw badBackup(`"${entry.path}" follows its manifest`);
-    if (head === undefined) {
-      if (entry.path !== HEAD_ENTRY) throw badBackup("it wasn't made with: service backup");
-      head = parseHead(await textOf(entry, MAX_HEAD_BYTES));
+  onProgress: ReadOptions["onProgress"],
+): Promise<CheckedArchive> {
+  let found: FoundFiles | undefined;
+  let isWhole = false;
+  for await (const entry of readTar(content)) {
+    if (isWhole) throw badBackup(`"${entry.path}" follows its manifest`);
+    if (found === undefined) {
+      if (entry.path !== HEAD_ENTRY) throw notOurs();
+      found = new FoundFiles(parseHead(await textOf(entry, MAX_HEAD_BYTES)));
     } else if (entry.path === MANIFEST_ENTRY) {
-      manifest = parseManifest(await textOf(entry, MAX_MANIFEST_BYTES));
+      await found.compare(entry.bytes);
+      isWhole = true;
     } else {
-      paths.add(entry);
-      await take(entry);
+      const reason = faultOf(entry.path);
+      if (reason !== undefined) {
+        throw badBackup(`the path ${JSON.stringify(entry.path)} ${reason}`);
+      }
+      await found.read(entry, take);
+      onProgress?.(found.summary);
     }
   }
-  if (head === undefined || manifest === undefined) throw badBackup("its manifest is missing");
-  const { files: _, ...said } = manifest;
-  if (JSON.stringify(said) !== JSON.stringify(head)) {
-    throw badBackup(`"${HEAD_ENTRY}" and "${MANIFEST_ENTRY}" contradict each other`);
-  }
-  return { head, manifest };
+  if (found === undefined || !isWhole) throw badBackup("its manifest is missing");
+  return found.summary;
 }
 
-/** The file's bytes, without closing it in the end. */
-function contentOf(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Bytes> {
-  return new ReadableStream({
+/** The files of an archive, as far as they were read. */
+class FoundFiles {
+  readonly #head: BackupHead;
+  /** The text that the manifest has to be, as a digest. */
+  readonly #text = new ManifestText();
+  readonly #expected = createHash("sha256");
+  #files = 0;
+  #bytes = 0;
+  #hasWorkspace = false;
+
+  constructor(head: BackupHead) {
+    this.#head = head;
+    this.#expected.update(this.#text.begin(head));
+  }
+
+  get summary(): CheckedArchive {
+    const [files, bytes, hasWorkspace] = [this.#files, this.#bytes, this.#hasWorkspace];
+    return { ...this.#head, files, bytes, hasWorkspace };
+  }
+
+  /** Hands it out, and reads what `take` leaves of it. */
+  async read(
+    { path, isFolder, size, mode, bytes }: TarEntry,
+    take: (entry: ArchiveEntry) => Promise<void>,
+  ): Promise<void> {
+    const hash = createHash("sha256");
+    const count = (chunk: Uint8Array) => {
+      hash.update(chunk);
+      this.#bytes += chunk.length;
+      return chunk;
+    };
+    const counted = (async function* () {
+      for await (const chunk of bytes) yield count(chunk);
+    })();
+    await take({ path, isFolder, size, mode, bytes: counted });
+    for await (const chunk of bytes) count(chunk);
+    const name = isFolder ? `${path}/` : path;
+    this.#expected.update(this.#text.file({ path: name, size, sha256: hash.digest("hex") }));
+    if (!isFolder) this.#files++;
+    this.#hasWorkspace ||= path.startsWith(`${WORKSPACE_ENTRY}/`);
+  }
+
+  async compare(manifest: AsyncIterable<Uint8Array>): Promise<void> {
+    const hash = createHash("sha256");
+    for await (const chunk of manifest) hash.update(chunk);
+    this.#expected.update(this.#text.end());
+    if (hash.digest("hex") === this.#expected.digest("hex")) return;
+    throw badBackup(`its files, or its "${HEAD_ENTRY}", aren't what its manifest says`);
+  }
+}
+
+function notOurs(): ServiceError {
+  return badBackup("it wasn't made with: service backup");
+}
+
+/** The bytes of the tar, without closing the file in the end. */
+function unzipped(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Uint8Array> {
+  const content = new ReadableStream<Bytes>({
     async pull(controller) {
       signal?.throwIfAborted();
       const chunk = new Uint8Array(256 * 1024);
@@ -128,6 +176,7 @@ function contentOf(file: Deno.FsFile, signal?: AbortSignal): ReadableStream<Byte
       else controller.enqueue(chunk.subarray(0, read));
     },
   });
+  return content.pipeThrough(new DecompressionStream("gzip"));
 }
 
 async function textOf({ path, size, bytes }: TarEntry, maxBytes: number): Promise<string> {
@@ -138,25 +187,7 @@ async function textOf({ path, size, bytes }: TarEntry, maxBytes: number): Promis
   return text + decoder.decode();
 }
 
-/** The paths of an archive: below its folders, each once, and no file where another one has a folder. */
-class Paths {
-  readonly #files = new Set<string>();
-  readonly #folders = new Set<string>();
-
-  add({ path, isFolder }: ArchiveEntry): void {
-    const reason = faultOf(path);
-    if (reason !== undefined) throw badBackup(`the path ${JSON.stringify(path)} ${reason}`);
-    const twice = this.#files.has(path) || !isFolder && this.#folders.has(path);
-    if (twice) throw badBackup(`"${path}" is there twice`);
-    for (let above = path; (above = above.slice(0, above.lastIndexOf("/"))).includes("/");) {
-      if (this.#files.has(above)) throw badBackup(`"${above}" is there twice`);
-      if (this.#folders.has(above)) break;
-      this.#folders.add(above);
-    }
-    (isFolder ? this.#folders : this.#files).add(path);
-  }
-}
-
+/** Why no backup has such a path. That it is below its folders, and no second one, shows when it is unpacked. */
 function faultOf(path: string): string | undefined {
   const parts = path.split("/");
   if (parts.some((part) => part === "" || part === "." || part === "..")) {
@@ -170,16 +201,4 @@ function faultOf(path: string): string | undefined {
   const isOurs = (top === HOME_ENTRY || top === WORKSPACE_ENTRY) && second !== undefined;
   // A running service keeps its lock there.
   if (!isOurs || top === HOME_ENTRY && second === "run") return "isn't part of a backup";
-}
-
-function refuseDifference(said: Manifest["files"], found: Manifest["files"]): void {
-  for (const [index, file] of found.entries()) {
-    const { path, size, sha256 } = said[index] ?? {};
-    if (path !== file.path) throw badBackup(`"${file.path}" isn't in its manifest`);
-    if (size !== file.size || sha256 !== file.sha256) {
-      throw badBackup(`"${path}" isn't what its manifest says`);
-    }
-  }
-  const missing = said[found.length];
-  if (missing !== undefined) throw badBackup(`"${missing.path}" is missing`);
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import { judgeAudit } from "../audit/judge.ts";
 import { openAudit } from "../audit/log.ts";
@@ -17,10 +16,9 @@ import { realPathOf } from "../base/real_path.ts";
 import { type HomePaths, resolvePaths } from "../config/paths.ts";
 import { type SettledJournal, settleRestored } from "../journal/settle_restored.ts";
 import { explain } from "./explain.ts";
-import { HOME_ENTRY, WORKSPACE_ENTRY } from "./manifest.ts";
+import { badBackup, HOME_ENTRY, WORKSPACE_ENTRY } from "./manifest.ts";
 import {
   type ArchiveEntry,
-  checkArchive,
   type CheckedArchive,
   openArchive,
   readArchive,
@@ -39,11 +37,8 @@ export interface RestoreOptions extends ReadOptions {
 }
 
 /** What was restored. */
-export interface Restored extends Omit<CheckedArchive, "files"> {
+export interface Restored extends CheckedArchive {
   home: string;
-  files: number;
-  /** Whether the archive holds a workspace, which is then the home's `workspace`. */
-  hasWorkspace: boolean;
   /** Where the old home is, or would be. */
   oldHome?: string;
   /** Absent when the archive has no journal, and after a dry run. */
@@ -65,19 +60,17 @@ export async function restoreHome(options: RestoreOptions): Promise<Restored> {
   using file = await openArchive(archive);
   const { lock, isEmpty } = await takeOldHome(home, options);
   try {
-    const checked = await checkArchive(file, options);
+    const checked = await readArchive(file, options);
     await refuseSmallDisk(parentOf(home), checked.bytes);
     const summary: Restored = {
       ...checked,
       home,
-      files: checked.files.filter(({ path }) => !path.endsWith("/")).length,
-      hasWorkspace: checked.files.some(({ path }) => path.startsWith(`${WORKSPACE_ENTRY}/`)),
       ...!isEmpty && { oldHome: asideName(home, options) },
     };
     if (dryRun) return summary;
     return await explain(
       `Cannot restore to "${home}"`,
-      () => makeHome(file, { ...options, checked, summary }),
+      () => makeHome(file, { ...options, summary }),
     );
   } finally {
     lock?.release();
@@ -138,7 +131,6 @@ async function refuseSmallDisk(folder: string, bytes: number): Promise<void> {
 }
 
 interface MakeOptions extends RestoreOptions {
-  checked: CheckedArchive;
   summary: Restored;
 }
 
@@ -181,43 +173,48 @@ async function removeLeftovers(home: string): Promise<void> {
   }
 }
 
+/** Everything is on the disk when it resolves. */
 async function unpack(
   file: Deno.FsFile,
   staging: string,
-  { checked: { files }, signal }: MakeOptions,
+  { signal }: MakeOptions,
 ): Promise<void> {
-  const folders = new Set([staging]);
-  let index = 0;
-  await readArchive(file, async (entry) => {
+  let folder = staging;
+  await readArchive(file, { signal }, async (entry) => {
     // Below the home, and the workspace in it; see faultOf in read_archive.ts.
     const path = `${staging}/${
       entry.path.startsWith(`${WORKSPACE_ENTRY}/`)
         ? entry.path
         : entry.path.slice(HOME_ENTRY.length + 1)
     }`;
-    const folder = entry.isFolder ? path : parentOf(path);
-    if (!folders.has(folder)) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    folders.add(folder);
-    if (!entry.isFolder) await writeEntry(path, entry, files[index]!.sha256);
-    index++;
-  }, signal);
-  for (const folder of folders) await syncFolder(`${folder}/`);
+    const wanted = entry.isFolder ? path : parentOf(path);
+    try {
+      if (wanted !== folder) await Deno.mkdir(wanted, { recursive: true, mode: 0o700 });
+      folder = wanted;
+      if (!entry.isFolder) await writeEntry(path, entry);
+    } catch (cause) {
+      const isThere = cause instanceof Deno.errors.AlreadyExists ||
+        cause instanceof Deno.errors.NotADirectory;
+      throw isThere ? badBackup(`"${entry.path}" is there twice`, { cause }) : cause;
+    }
+  });
+  await syncFolders(staging);
 }
 
-async function writeEntry(
-  path: string,
-  { bytes, mode }: ArchiveEntry,
-  sha256: string,
-): Promise<void> {
-  const hash = createHash("sha256");
+async function writeEntry(path: string, { bytes, mode }: ArchiveEntry): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true, mode: mode & 0o700 });
   for await (const chunk of bytes) {
-    hash.update(chunk);
     for (let at = 0; at < chunk.length;) at += await file.write(chunk.subarray(at));
   }
   await file.sync();
-  // It was checked, so somebody writes it at this moment.
-  if (hash.digest("hex") !== sha256) throw new Error("the backup changed while it was read");
+}
+
+/** Puts the names in a folder, and in all below it, on the disk. */
+async function syncFolders(folder: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) await syncFolders(`${folder}/${name}`);
+  }
+  await syncFolder(`${folder}/`);
 }
 
 async function settle(

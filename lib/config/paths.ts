@@ -100,9 +100,24 @@ export function policyTestFile({ configFile }: Pick<HomePaths, "configFile">): s
   return configFile.replace(/[^/\\]*$/, "policy.test.json");
 }
 
+/** The log of a service in the background. */
+export function serviceLog({ home }: Pick<HomePaths, "home">): string {
+  return `${home}/logs/service.log`;
+}
+
 /** A path with `~` or `~/…` for the user's home folder. */
 export function expandHome(path: string, homeDir: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homeDir + path.slice(1) : path;
+}
+
+/** A path of the configuration, absolute; a relative one begins at the file's folder. Empty stays empty. */
+export function besideConfig(
+  written: string,
+  { configFile, userHome }: Pick<HomePaths, "configFile" | "userHome">,
+): string {
+  if (written === "") return "";
+  const path = expandHome(written, userHome);
+  return normalize(isAbsolutePath(path) ? path : `${configFile}/../${path}`);
 }
 
 /** Whether a path begins at a root. */

@@ -413,6 +413,51 @@ const storage = section({
   }),
 }, { description: "The disk that the service writes to.", takes: "restart" });
 
+const limits = (what: string, minDays = 1) => ({
+  maxAgeDays: z.int().min(0).max(36_500).refine(
+    (days) => days === 0 || days >= minDays,
+    minDays === 1 ? "a whole number of days" : `0, or ${minDays} or more`,
+  ).default(0).meta({
+    description: `Days after which ${what} removed; 0: never.${
+      minDays === 1 ? "" : ` At least ${minDays}: repeated messages are known for so long.`
+    }`,
+  }),
+  maxMiB: z.int().min(0).max(1_073_741_824).default(0).meta({
+    description: "MiB that all of it may take before the oldest goes; 0: any.",
+  }),
+});
+
+const retention = section({
+  dailyAt: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d)?$/, "a time such as 03:30, or nothing")
+    .default("").meta({
+      description:
+        "Local time at which a running service removes what is over the limits, such as 03:30; empty: only `service prune` does.",
+    }),
+  sessions: section(limits("a session that was not used is", 8), {
+    description:
+      "Conversations. Pinned ones, those of automations, and what waits or is being read stay.",
+  }),
+  media: section(limits("a file that came with messages, and with none since, is"), {
+    description: "Files of messages; their conversations stay.",
+  }),
+  audit: section(limits("a record is, with all of its file"), {
+    description: "Full files of the audit log. Verifying then begins at the first that is left.",
+  }),
+  logs: section(limits("a log file that was set aside is"), {
+    description: "Log files that were set aside, beside log.keepFiles.",
+  }),
+  backups: section({
+    folder: z.string().default("").meta({
+      description:
+        "Folder of backups that `service backup` named after their time. Empty: none is removed. A relative path begins at the configuration's folder.",
+    }),
+    ...limits("a backup, or a copy from before a migration, is"),
+  }, { description: "Backups. The newest one always stays." }),
+}, {
+  description: "What is removed by age and size, the oldest first. By default nothing is.",
+  takes: "live",
+});
+
 const log = section({
   level: z.enum(["debug", "info", "warning", "error"]).default("info").meta({
     description: "Least level that is written; the line of each request always is.",
@@ -420,7 +465,23 @@ const log = section({
   format: z.enum(["text", "json"]).default("text").meta({
     description: "Readable lines, or JSON lines.",
   }),
-}, { description: "The log on standard error.", takes: "restart" });
+  file: z.string().default("").meta({
+    description:
+      "File that a service which stays logs to. Empty: standard error, or logs/service.log of the home for one in the background. A relative path begins at the configuration's folder.",
+  }),
+  rotateMiB: z.int().min(1).max(1_048_576).default(10).meta({
+    description: "MiB after which a log file is set aside as <file>.1.",
+  }),
+  rotateDays: z.int().min(0).max(3_650).default(0).meta({
+    description: "Days after its first line that a log file is set aside; 0: whatever its age.",
+  }),
+  keepFiles: z.int().min(0).max(100_000).default(4).meta({
+    description: "Log files set aside that are kept; the oldest go first.",
+  }),
+  compress: z.boolean().default(false).meta({
+    description: "Compress log files that were set aside (gzip).",
+  }),
+}, { description: "The service's own log.", takes: "restart" });
 
 const tools = section({
   webSearch: section({
@@ -532,6 +593,7 @@ export const configSchema = z.looseObject({
     }),
   }, { description: "Scheduled work.", takes: "restart" }),
   storage,
+  retention,
   log,
 });
 

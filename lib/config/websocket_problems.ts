@@ -9,7 +9,7 @@ import { upgradePath } from "../base/upgrade_path.ts";
 import { isLoopbackHost } from "../base/loopback_host.ts";
 import { issueSecret } from "./issue_secret.ts";
 import type { KeyPath } from "../base/key_path.ts";
-import { expandHome, type HomePaths, isAbsolutePath, normalize } from "./paths.ts";
+import { besideConfig, type HomePaths, isAbsolutePath } from "./paths.ts";
 import type { Config, WebsocketConfig } from "./schema.ts";
 
 /** What is wrong, or hardly meant, and where in the section. */
@@ -51,14 +51,12 @@ export function websocketProblems(
 /** The TLS files as absolute paths; relative ones begin at the configuration's folder. */
 export function tlsFiles(
   { sslCertfile, sslKeyfile }: WebsocketConfig,
-  { configFile, userHome }: Pick<HomePaths, "configFile" | "userHome">,
+  paths: Pick<HomePaths, "configFile" | "userHome">,
 ): Pick<WebsocketConfig, "sslCertfile" | "sslKeyfile"> {
-  const absolute = (written: string) => {
-    if (written === "") return "";
-    const path = expandHome(written, userHome);
-    return normalize(isAbsolutePath(path) ? path : `${configFile}/../${path}`);
+  return {
+    sslCertfile: besideConfig(sslCertfile, paths),
+    sslKeyfile: besideConfig(sslKeyfile, paths),
   };
-  return { sslCertfile: absolute(sslCertfile), sslKeyfile: absolute(sslKeyfile) };
 }
 
 /** What works, but is hardly meant. */

@@ -14,7 +14,7 @@ import type { Message, OutFile, UserPart } from "./messages.ts";
 import type { TurnAutomation } from "./turns.ts";
 import type { AutomationStore } from "./automation_store.ts";
 import type { DeliveryStore } from "./delivery_store.ts";
-
+import type { RetentionStore } from "./retention.ts";
 import type { OutboundEvent } from "./outbound_message.ts";
 import type { ErrorData } from "../base/errors.ts";
 import type { OutboxState } from "./outbox_states.ts";
@@ -38,6 +38,8 @@ export interface Session {
    */
   updatedAt: number;
   turns: number;
+  /** Retention keeps it. */
+  pinned?: true;
   /** Its last event; 0 when there is none. */
   lastSeq: number;
 }
@@ -444,6 +446,16 @@ export interface Journal {
    * there is none; throws `invalid_request` while a turn is queued or running in it.
    */
   deleteSession(key: string): Promise<boolean>;
+
+  /**
+   * Sessions by age and size. One with an open turn, an undelivered message or a reader is needed, and so
+   * are one that is pinned, that of an automation, and one that changed within 8 days.
+   */
+  retention: RetentionStore;
+  /** Whether a session that is needed has this file (SHA-256). */
+  needsFile(sha256: string): boolean;
+  /** Keeps a session from retention, or no longer. Undefined when there is none. */
+  pinSession(key: string, pinned: boolean): Promise<Session | undefined>;
 
   /**
    * Puts in order what a crash left: open streams are closed, calls without a result get an

@@ -13,7 +13,7 @@ import { childCommand, type ChildPermissions } from "./command.ts";
 import { closeInherited } from "./inherited.ts";
 import { LiveChildren } from "./live_children.ts";
 import { openSession } from "./open_session.ts";
-import { endOf, type SpawnedProcess, spawnProcess } from "./spawn_process.ts";
+import { endOf, type SpawnedProcess, type SpawnOptions, spawnProcess } from "./spawn_process.ts";
 import { type ChildOutcome, runProcess } from "./process.ts";
 import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import { SANDBOX_CACHE_DIR, type SandboxView, sandboxView } from "./sandbox.ts";
@@ -53,7 +53,7 @@ export interface ProcessJob extends Pick<ChildJob, "permissions" | "view" | "pac
   /** Variables that it has beside Deno's own. */
   env: Readonly<Record<string, string>>;
   /** See `SpawnOptions`. */
-  sharesStderr?: boolean;
+  stderrTo?: SpawnOptions["stderrTo"];
 }
 
 export type { ChildOutcome };
@@ -196,7 +196,7 @@ class ChildExecutor {
     const { child } = await this.#children.open(async (release) => {
       const started = await this.#commandLine({ ...job, tool: job.name });
       closing.throwIfAborted();
-      const child = spawnProcess({ ...started, sharesStderr: job.sharesStderr });
+      const child = spawnProcess({ ...started, stderrTo: job.stderrTo });
       closing.addEventListener("abort", child.kill, { once: true });
       const gone = endOf(child).then(() => {
         closing.removeEventListener("abort", child.kill);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { TextLineStream } from "@std/streams/text-line-stream";
 import { killTree, readTail, withinMoments } from "../base/process_tree.ts";
 
 /** How a process is started. */
@@ -13,8 +14,8 @@ export interface SpawnOptions {
   env: Readonly<Record<string, string>>;
   /** Default: `/`. */
   cwd?: string;
-  /** Whether its standard error is ours; else the last of it tells why it ended. */
-  sharesStderr?: boolean;
+  /** Where its standard error goes: to ours, or its lines here. Default: the last of it tells why it ended. */
+  stderrTo?: "inherit" | ((line: string) => void);
 }
 
 /** A process that was started. */
@@ -45,7 +46,7 @@ const KILLED = 128 + 9;
 
 /** Starts it. Throws when it cannot be. */
 export function spawnProcess(
-  { argv: [path, ...args], env, cwd = "/", sharesStderr = false }: SpawnOptions,
+  { argv: [path, ...args], env, cwd = "/", stderrTo }: SpawnOptions,
 ): SpawnedProcess {
   const child = new Deno.Command(path!, {
     args,
@@ -54,7 +55,7 @@ export function spawnProcess(
     cwd,
     stdin: "piped",
     stdout: "piped",
-    stderr: sharesStderr ? "inherit" : "piped",
+    stderr: stderrTo === "inherit" ? "inherit" : "piped",
     // A group of its own, so that it can be killed as a whole, and a terminal's signals don't reach it.
     detached: true,
   }).spawn();
@@ -69,12 +70,30 @@ export function spawnProcess(
     stdin: child.stdin,
     stdout: child.stdout,
     status,
-    stderr: sharesStderr ? Promise.resolve("") : readTail(child.stderr, MAX_STDERR_BYTES),
+    stderr: stderrTo === undefined
+      ? readTail(child.stderr, MAX_STDERR_BYTES)
+      : stderrTo === "inherit"
+      ? Promise.resolve("")
+      : tellLines(child.stderr, stderrTo),
     kill() {
       // A number that was given back may belong to somebody else by now.
       if (!exited) killTree(child);
     },
   };
+}
+
+/** Tells each line; then there is no more to say of it. Never rejects. */
+async function tellLines(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  tell: (line: string) => void,
+): Promise<string> {
+  const lines = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  try {
+    for await (const line of lines) tell(line);
+  } catch {
+    // What was read until then is what there is.
+  }
+  return "";
 }
 
 /**

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
-import { migrate, type Migration, refuseNewer, userVersion } from "./migrate.ts";
+import { migrate, type Migration, openWithCopy, refuseNewer } from "../base/migrate.ts";
 
 /** Says in the file's header that it is a journal of this program ("srvc"). */
 const APPLICATION_ID = 0x73727663;
@@ -29,17 +29,21 @@ export function openDatabase(
   let db: DatabaseSync | undefined;
   try {
     if (path !== ":memory:") prepareFile(path, migrations);
-    db = open(path);
-    refuseForeign(db);
-    const version = userVersion(db);
-    const newest = migrations.at(-1)?.version ?? 0;
-    if (path !== ":memory:" && version > 0 && version < newest) {
-      // All of it into the file. Closed for the copy, which would drop SQLite's locks on an open one.
-      const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
-      db.close();
-      onCopied(keepCopy(path, version, { isWhole: busy === 0 }), version);
-      db = open(path);
-    }
+    db = openWithCopy({
+      path,
+      open() {
+        const opened = open(path);
+        try {
+          refuseForeign(opened);
+          return opened;
+        } catch (error) {
+          opened.close();
+          throw error;
+        }
+      },
+      migrations,
+      onCopied,
+    });
     // Before the first table, or it has no effect; deleting a session then gives its space back.
     db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     db.exec("PRAGMA journal_mode = WAL");
@@ -74,32 +78,6 @@ export function cannotOpen(path: string, error: unknown): ServiceError {
     {},
     { cause: error },
   );
-}
-
-/**
- * Copies a database file that is closed; the copy's path. One of the same version gives way to it, so
- * that a migration that fails at each start does not fill the disk.
- */
-function keepCopy(path: string, version: number, { isWhole }: { isWhole: boolean }): string {
-  const copy = `${path}.v${version}`;
-  const unfinished = `${copy}.unfinished`;
-  try {
-    if (!isWhole) throw new Error("another program has the database open; close it there");
-    Deno.copyFileSync(path, unfinished);
-    Deno.chmodSync(unfinished, 0o600);
-    using file = Deno.openSync(unfinished, { write: true });
-    file.syncSync();
-    Deno.renameSync(unfinished, copy);
-    return copy;
-  } catch (cause) {
-    try {
-      Deno.removeSync(unfinished);
-    } catch {
-      // There is none, or the disk takes nothing at all.
-    }
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`it has to be migrated, and no copy of it can be kept as "${copy}": ${reason}`);
-  }
 }
 
 /** Makes the file, or looks at its first bytes before SQLite touches it. */

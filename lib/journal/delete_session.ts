@@ -1,7 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Removable } from "../contract/retention.ts";
 import { invalid } from "./checks.ts";
 import type { Epochs } from "./epochs.ts";
 import { query } from "./query.ts";
+import type { RemovableSessions } from "./removable_sessions.ts";
 import type { JournalParts } from "./turn_writes.ts";
 import { Refused, type Writer } from "./writer.ts";
 
@@ -15,6 +17,8 @@ const PAGES_A_WRITE = 500;
 export interface SessionDeletion {
   /** See `Journal.deleteSession`. */
   delete(key: string): Promise<boolean>;
+  /** Deletes those that nothing needs and that are as they were listed; which ones. */
+  deleteUnneeded(sessions: readonly Removable[]): Promise<Removable[]>;
   /** Goes on with what a crash cut off. */
   finish(): Promise<void>;
 }
@@ -25,6 +29,7 @@ export interface SessionDeletionDependencies {
   writer: Writer;
   parts: Pick<JournalParts, "sessions" | "turns" | "events" | "files" | "responses">;
   epochs: Pick<Epochs, "deleted">;
+  removable: Pick<RemovableSessions, "find" | "needs">;
   /** Ends those who read the session. */
   endFollowers: (sessionId: number) => void;
   /** Told of the files that nobody refers to now. */
@@ -37,7 +42,7 @@ export interface SessionDeletionDependencies {
  * files hold nothing of it. A crash in between is made up for by `finish`.
  */
 export function createSessionDeletion(
-  { db, writer, parts, epochs, endFollowers, onFilesFree }: SessionDeletionDependencies,
+  { db, writer, parts, epochs, removable, endFollowers, onFilesFree }: SessionDeletionDependencies,
 ): SessionDeletion {
   const hide = query(db, "UPDATE sessions SET key = NULL WHERE id = ?");
   const selectHidden = query<[number]>(db, "SELECT id FROM sessions WHERE key IS NULL");
@@ -58,6 +63,12 @@ export function createSessionDeletion(
     "DELETE FROM sessions WHERE id = ?",
   ].map((sql) => query(db, sql));
   const freePages = query<[number]>(db, "PRAGMA freelist_count");
+
+  /** Its key is free from then on; inside a batch of the writer. */
+  function hideNow(id: number, key: string): void {
+    hide.run(id);
+    epochs.deleted(key, id);
+  }
 
   async function remove(id: number): Promise<void> {
     await writer.write("normal", () => parts.events.drop(id));
@@ -109,8 +120,7 @@ export function createSessionDeletion(
             invalid("key", `Cannot delete session ${JSON.stringify(key)}: a turn is open in it`),
           );
         }
-        hide.run(session.id);
-        epochs.deleted(key, session.id);
+        hideNow(session.id, key);
         return session.id;
       });
       if (id === undefined) return false;
@@ -118,6 +128,25 @@ export function createSessionDeletion(
       await remove(id);
       await giveBackSpace();
       return true;
+    },
+    async deleteUnneeded(sessions) {
+      const hidden = await writer.write("full", () => {
+        const isNeeded = removable.needs();
+        const gone: [id: number, session: Removable][] = [];
+        for (const session of sessions) {
+          const id = removable.find(session, isNeeded);
+          if (id === undefined) continue;
+          hideNow(id, session.name);
+          gone.push([id, session]);
+        }
+        return gone;
+      });
+      for (const [id] of hidden) {
+        endFollowers(id);
+        await remove(id);
+      }
+      await giveBackSpace();
+      return hidden.map(([, session]) => session);
     },
     async finish() {
       const hidden = selectHidden.all();

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { DeltaLog, type EventSource } from "./delta_log.ts";
 import { encodeEvent } from "./event_rows.ts";
-import { migrate } from "./migrate.ts";
+import { migrate } from "../base/migrate.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { text } from "./testing/steps.ts";
 

@@ -13,6 +13,7 @@ import { checkMessage, Outbox } from "./outbox.ts";
 import { OutboxLanes } from "./outbox_lanes.ts";
 import { createProbe } from "./probe.ts";
 import { recover } from "./recover.ts";
+import { RemovableSessions } from "./removable_sessions.ts";
 import type { ResponseIndex } from "./responses.ts";
 import { createSaying } from "./say.ts";
 import { createSessionChanges } from "./session_changes.ts";
@@ -48,7 +49,17 @@ export function createJournal(
   const missed = new MissedMessageRows(db, writer, outbox, now);
   const forks = new SessionForks(db, writer, sessions);
   const endFollowers = (sessionId: number) => followers.end(sessionId);
-  const deletion = createSessionDeletion({ db, writer, parts, epochs, endFollowers, onFilesFree });
+  const hasReaders = (sessionId: number) => followers.has(sessionId);
+  const removable = new RemovableSessions({ db, now, hasReaders });
+  const deletion = createSessionDeletion({
+    db,
+    writer,
+    parts,
+    epochs,
+    removable,
+    endFollowers,
+    onFilesFree,
+  });
   const probe = createProbe(db);
 
   return {
@@ -60,6 +71,12 @@ export function createJournal(
     ...createQueue(writer, outbox, parts),
     forkSession: (fork) => forks.fork(fork),
     deleteSession: (key) => deletion.delete(key),
+    retention: {
+      usedBytes: () => Promise.resolve(removable.usedBytes()),
+      page: (after) => removable.page(after),
+      remove: (sessions) => deletion.deleteUnneeded(sessions),
+    },
+    needsFile: (sha256) => removable.needsFile(sha256),
     follow: (sessionId, options) => followers.follow(sessionId, options),
     isFollowed: (sessionId) => followers.isFollowed(sessionId),
     whenMade: (key, call) => keyFollowers.whenMade(key, call),

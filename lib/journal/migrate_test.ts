@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
-import { migrate, type Migration, userVersion } from "./migrate.ts";
+import { migrate, type Migration, userVersion } from "../base/migrate.ts";
 import { FIXTURES } from "./migrations/testing/fixtures.ts";
 import { MIGRATIONS } from "./migrations/migrations.ts";
 import { openJournal } from "./open.ts";
@@ -293,6 +293,7 @@ for (const [index, fixture] of FIXTURES.entries()) {
       assertEquals(journal.deliveries.counts("telegram"), { waiting, unknown: 0, dead: 0 });
       if (version >= 6) assertDeliveries(journal);
       if (version >= 7) assertMissed(journal);
+      assertEquals(journal.session("cli:default")!.pinned, version < 10 ? undefined : true);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);
       assertEquals(resume.map(({ id, attempts, crashes }) => ({ id, attempts, crashes })), [

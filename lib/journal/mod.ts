@@ -17,7 +17,6 @@
  *
  * Entries:
  * - `export_session.ts`: everything on record of a session
- * - `migrate.ts`: brings a file to the newest schema
  * - `migrations/migrations.ts`: the steps of the schema
  * - `open.ts`: opens the journal
  * - `settle_restored.ts`: prepares the journal of a backup for its first start

@@ -25,6 +25,9 @@ const MAY_SCAN: Record<string, string> = {
   "INSERT OR IGNORE INTO session_files (session_id, sha256) SELECT": "the parts of one message",
   "UPDATE missed_messages SET body = NULL, told_at = coalesce(told_at, 0) WHERE body":
     "1,000 a runtime name, and only when somebody asks for it",
+  "SELECT t.session_id FROM channel_turns AS c":
+    "what has not been delivered, once a page of retention",
+  "SELECT count(*), coalesce(max(place), 0)": "5,000 rows a read",
   "SELECT DISTINCT runtime, chat_id FROM missed_messages INDEXED BY missed_untold":
     "only what nobody was told of is in that index, and once at the start",
 };
@@ -44,6 +47,8 @@ const MAY_PASS_OVER: Record<string, string> = {
   "SELECT max(id) FROM messages": "the end of the index",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
+    "only turns that have not ended are in that index",
+  "SELECT 1 FROM sessions AS s WHERE s.id = ?1 AND ( s.pinned":
     "only turns that have not ended are in that index",
   "DELETE FROM sessions": "nothing refers to the session any more by then",
 };

@@ -4,7 +4,7 @@ import { Queries } from "./query.ts";
 import type { RequestKey } from "../contract/journal.ts";
 
 /** How long a key is kept. */
-const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;
+export const KEPT_MS = 8 * 24 * 60 * 60 * 1_000;
 
 /** Expired keys that the accept of another removes: more than it adds, so they do not pile up. */
 const PURGED_AT_ONCE = 8;

@@ -13,12 +13,12 @@ export interface SessionChangesDependencies {
 }
 
 /**
- * What people change of a session. Each says `session_updated` in the commit of the change, and a
- * change that changes nothing says nothing.
+ * What people change of a session. What others in the session see of it is said as `session_updated` in the
+ * commit of the change, and a change that changes nothing says nothing.
  */
 export function createSessionChanges(
   { writer, parts }: SessionChangesDependencies,
-): Pick<Journal, "renameSession" | "setModelPreset" | "newContext"> {
+): Pick<Journal, "renameSession" | "setModelPreset" | "newContext" | "pinSession"> {
   const { sessions, turns, events, messages } = parts;
 
   /** Says how the session is now, and returns that. */
@@ -69,6 +69,14 @@ export function createSessionChanges(
         }
         messages.startAnew(session.id);
         return said(key, "context");
+      });
+    },
+    async pinSession(key, pinned) {
+      return await writer.write("full", () => {
+        const session = sessions.find(key);
+        if (session === undefined) return undefined;
+        sessions.setPinned(session.id, pinned);
+        return sessions.find(key);
       });
     },
   };

@@ -12,6 +12,8 @@ export interface SessionRows {
   touch(id: number): void;
   setTitle(id: number, title: string): void;
   setModelPreset(id: number, preset: string | undefined): void;
+  /** Whether retention keeps it. */
+  setPinned(id: number, pinned: boolean): void;
   /** A session with what another one has; the key must be free. Returns its id. */
   insertLike(source: Session, key: string, facts: { title: string; turns: number }): number;
   find(key: string): Session | undefined;
@@ -31,6 +33,7 @@ type Row = [
   turns: number,
   modelPreset: string | null,
   folder: string | null,
+  pinned: number,
 ];
 
 /** What {@linkcode createSessionRows} needs. */
@@ -47,7 +50,7 @@ export interface SessionRowsDependencies {
 export function createSessionRows(
   { db, now, lastSeq, onMade }: SessionRowsDependencies,
 ): SessionRows {
-  const columns = "id, key, title, created_at, updated_at, turns, model_preset, folder";
+  const columns = "id, key, title, created_at, updated_at, turns, model_preset, folder, pinned";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
   const insert = query(
@@ -62,6 +65,7 @@ export function createSessionRows(
   );
   const updateTitle = query(db, "UPDATE sessions SET title = ? WHERE id = ?");
   const updatePreset = query(db, "UPDATE sessions SET model_preset = ? WHERE id = ?");
+  const updatePinned = query(db, "UPDATE sessions SET pinned = ? WHERE id = ?");
   const updateTurns = query(
     db,
     `UPDATE sessions SET turns = turns + 1, updated_at = ?,
@@ -94,7 +98,7 @@ export function createSessionRows(
   }
 
   function toSession(
-    [id, key, title, createdAt, updatedAt, turns, modelPreset, folder]: Row,
+    [id, key, title, createdAt, updatedAt, turns, modelPreset, folder, pinned]: Row,
   ): Session {
     return {
       id,
@@ -105,6 +109,7 @@ export function createSessionRows(
       createdAt,
       updatedAt,
       turns,
+      ...pinned === 1 && { pinned: true },
       lastSeq: lastSeq(id),
     };
   }
@@ -128,6 +133,9 @@ export function createSessionRows(
     },
     setModelPreset(id, preset) {
       updatePreset.run(preset ?? null, id);
+    },
+    setPinned(id, pinned) {
+      updatePinned.run(pinned ? 1 : 0, id);
     },
     insertLike({ modelPreset, folder }, key, { title, turns }) {
       onMade(key);

@@ -9,8 +9,10 @@ const ON_WINDOWS = Deno.build.os === "windows";
 export interface Disk {
   /** The file is there under its name and on the disk when this resolves; else it is not there. */
   write(name: string, bytes: Uint8Array): Promise<void>;
-  /** Makes sure that a file that is there is so after a power cut too. */
-  settle(): Promise<void>;
+  /** Makes sure that a file that is there is so after a power cut too, and counts as used now. */
+  settle(name: string): Promise<void>;
+  /** Bytes of a file and when it was last used; undefined when there is none. */
+  stat(name: string): Promise<{ bytes: number; at: number } | undefined>;
   /** Undefined when there is none. */
   read(name: string): Promise<Uint8Array | undefined>;
   /** Whether there was one. */
@@ -58,7 +60,18 @@ export function openDisk(dir: string): Disk {
         unfinished.delete(partName);
       }
     },
-    settle: () => syncFolder(dir).catch((error) => Promise.reject(cannot("write", error))),
+    async settle(name) {
+      try {
+        await Deno.utime(`${dir}/${name}`, new Date(), new Date());
+        await syncFolder(dir);
+      } catch (error) {
+        throw cannot("write", error);
+      }
+    },
+    async stat(name) {
+      const info = await Deno.lstat(`${dir}/${name}`).catch(unlessAbsent("read"));
+      return info && { bytes: info.size, at: info.mtime?.getTime() ?? 0 };
+    },
     read: (name) => Deno.readFile(`${dir}/${name}`).catch(unlessAbsent("read")),
     async *names() {
       for await (const name of list()) if (!name.endsWith(UNFINISHED)) yield name;

@@ -46,7 +46,7 @@ Deno.test("write() replaces a file, read() and remove() know what is not there",
     assertEquals(await Array.fromAsync(disk.names()), []);
     await disk.write("a", bytes("one"));
     await disk.write("a", bytes("two"));
-    await disk.settle();
+    await disk.settle("a");
     assertEquals(await disk.read("a"), bytes("two"));
     assertEquals(await Array.fromAsync(disk.names()), ["a"]);
     assertEquals(await disk.remove("a"), true);

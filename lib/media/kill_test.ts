@@ -26,6 +26,7 @@ function openBoth(folder: string) {
   const media = openMedia({
     dir: `${folder}/media`,
     isReferenced: (sha256) => journal.hasFile(sha256),
+    isNeeded: (sha256) => journal.needsFile(sha256),
   });
   return { journal, media, drops };
 }

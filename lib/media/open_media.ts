@@ -1,5 +1,7 @@
 import { type Disk, openDisk } from "./disk.ts";
+import { oldestFiles, usedBytes } from "./oldest_files.ts";
 import type { MediaStore } from "./types.ts";
+import type { Removable } from "../contract/retention.ts";
 
 /** What {@linkcode openMedia} is told. */
 export interface OpenMediaOptions {
@@ -7,6 +9,8 @@ export interface OpenMediaOptions {
   dir: string;
   /** Whether a session on record refers to the file (`Journal.hasFile`). */
   isReferenced: (sha256: string) => boolean;
+  /** Whether a session that retention may not take refers to it (`Journal.needsFile`). */
+  isNeeded: (sha256: string) => boolean;
   /** Where the files are. Default: the folder. */
   disk?: Disk;
   /** SHA-256 in lower-case hex. Default: Web Crypto, which does it beside the event loop. */
@@ -38,7 +42,7 @@ interface Entry {
  * `dir`, and read permission for the folder above.
  */
 export function openMedia(
-  { dir, isReferenced, disk = openDisk(dir), hash = sha256Of }: OpenMediaOptions,
+  { dir, isReferenced, isNeeded, disk = openDisk(dir), hash = sha256Of }: OpenMediaOptions,
 ): MediaStore {
   const entries = new Map<string, Entry>();
 
@@ -88,6 +92,15 @@ export function openMedia(
     return removed;
   }
 
+  /** Whether it was as it was listed and nothing needed it. */
+  function removeUnneeded({ name, at }: Removable): Promise<boolean> {
+    return inTurn(name, async (entry) => {
+      if (entry.holders > 0 || isNeeded(name)) return false;
+      if ((await disk.stat(name))?.at !== at) return false;
+      return await disk.remove(name);
+    });
+  }
+
   async function read(sha256: string): Promise<Uint8Array | undefined> {
     if (!isHash(sha256)) return undefined;
     const bytes = await disk.read(sha256);
@@ -110,7 +123,7 @@ export function openMedia(
           if (entry.kept) return;
           // One from before may be damaged, or its name not on the disk yet.
           if (await read(sha256) === undefined) await disk.write(sha256, bytes);
-          else await disk.settle();
+          else await disk.settle(sha256);
           entry.kept = true;
         });
       } catch (error) {
@@ -126,6 +139,15 @@ export function openMedia(
     async sweep() {
       const unfinished = await disk.removeUnfinished();
       return unfinished + await removeAll(disk.names());
+    },
+    retention: {
+      usedBytes: () => usedBytes(disk),
+      page: (after) => oldestFiles(disk, after, (name) => isHash(name) && !isNeeded(name)),
+      async remove(items) {
+        const removed: Removable[] = [];
+        for (const item of items) if (await removeUnneeded(item)) removed.push(item);
+        return removed;
+      },
     },
   };
 }

@@ -14,6 +14,8 @@ interface SetUp {
   dir: string;
   /** Hashes that a session refers to. */
   referenced: Set<string>;
+  /** Hashes that a session refers to which something needs. */
+  needed: Set<string>;
   /** Another process's store in the same folder, after this one was killed. */
   open(): ReturnType<typeof openMedia>;
   names(): string[];
@@ -23,11 +25,18 @@ async function withMedia(run: (setUp: SetUp) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "media-test-" });
   const dir = `${folder}/media`;
   const referenced = new Set<string>();
+  const needed = new Set<string>();
   try {
     await run({
       dir,
       referenced,
-      open: () => openMedia({ dir, isReferenced: (sha256) => referenced.has(sha256) }),
+      needed,
+      open: () =>
+        openMedia({
+          dir,
+          isReferenced: (sha256) => referenced.has(sha256),
+          isNeeded: (sha256) => needed.has(sha256),
+        }),
       names: () => Array.from(Deno.readDirSync(dir), ({ name }) => name),
     });
   } finally {
@@ -146,7 +155,7 @@ Deno.test("hold() that fails holds nothing, and the next one may work", async ()
       ? Promise.reject(new ServiceError("internal", "Cannot write: no space left"))
       : Promise.resolve()
   );
-  const media = openMedia({ dir: "none", isReferenced: () => false, disk });
+  const media = openMedia({ dir: "none", isReferenced: () => false, isNeeded: () => false, disk });
   const [first, second] = [media.hold(bytes("a")), media.hold(bytes("a"))];
   // Both at once: one that is rejected while nobody looks would end the process.
   await Promise.all(
@@ -168,7 +177,12 @@ Deno.test("drop() goes on after a file that cannot be removed, and tells of it",
     return Promise.reject(new ServiceError("internal", "Cannot remove: denied"));
   });
   const referenced = new Set<string>();
-  const media = openMedia({ dir: "none", isReferenced: (sha256) => referenced.has(sha256), disk });
+  const media = openMedia({
+    dir: "none",
+    isReferenced: (sha256) => referenced.has(sha256),
+    isNeeded: () => false,
+    disk,
+  });
   for (const text of ["a", "b", "c"]) {
     const { sha256, release } = await media.hold(bytes(text));
     referenced.add(sha256);
@@ -189,6 +203,7 @@ Deno.test("release() keeps the file when nobody can say whether it is referred t
     isReferenced: () => {
       throw new Error("the journal is closed");
     },
+    isNeeded: () => false,
     disk,
   });
   const { release } = await media.hold(bytes("a"));
@@ -200,6 +215,41 @@ Deno.test("openDisk() is what openMedia() uses by default", () =>
   withMedia(async ({ dir, open }) => {
     const { release } = await open().hold(bytes("a"));
     assertEquals(await openDisk(dir).read(HASH_OF_A), bytes("a"));
+    await release();
+  }));
+
+Deno.test("retention takes files of sessions that are unused the longest, and none that is held, needed or was used since", () =>
+  withMedia(async ({ dir, open, names, referenced, needed }) => {
+    const media = open();
+    const keep = async (text: string, usedAt: number) => {
+      const { sha256, release } = await media.hold(bytes(text));
+      referenced.add(sha256);
+      await release();
+      await Deno.utime(`${dir}/${sha256}`, new Date(usedAt), new Date(usedAt));
+      return sha256;
+    };
+    const newer = await keep("newer", 2_000_000);
+    const old = await keep("old", 1_000_000);
+    const held = await keep("held", 3_000_000);
+    const needs = await keep("needed", 4_000_000);
+    needed.add(needs);
+    assertEquals(await media.retention.usedBytes(), 5 + 3 + 4 + 6);
+    const { items, after } = await media.retention.page();
+    assertEquals([items, after], [
+      [
+        { name: old, bytes: 3, at: 1_000_000 },
+        { name: newer, bytes: 5, at: 2_000_000 },
+        { name: held, bytes: 4, at: 3_000_000 },
+      ],
+      undefined,
+    ]);
+    const { release } = await media.hold(bytes("held"));
+    // It came again with another message.
+    await (await media.hold(bytes("newer"))).release();
+    const listed = [...items, { name: needs, bytes: 6, at: 4_000_000 }];
+    assertEquals(await media.retention.remove(listed), [items[0]]);
+    assertEquals(names().sort(), [newer, held, needs].sort());
+    assertEquals(await media.read(old), undefined);
     await release();
   }));
 
@@ -248,6 +298,7 @@ Deno.test("openMedia() never loses a wanted file and never leaves another, in an
         const media = openMedia({
           dir: "none",
           isReferenced: (sha256) => referenced.has(sha256),
+          isNeeded: () => false,
           disk,
           // At once, so that the scheduler alone says what comes when.
           hash: (content) =>

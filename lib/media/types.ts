@@ -8,6 +8,7 @@
  */
 
 import type { FileRef } from "../contract/messages.ts";
+import type { RetentionStore } from "../contract/retention.ts";
 
 /** A file that stays at least until it is released. */
 export interface HeldFile extends FileRef {
@@ -25,4 +26,9 @@ export interface MediaStore {
   drop(sha256s: readonly string[]): Promise<void>;
   /** Removes every file that nobody refers to; for the start. Returns how many. */
   sweep(): Promise<number>;
+  /**
+   * Files by age and size: by when they last came with a message. Sessions may still refer to what is
+   * removed; it then reads as gone.
+   */
+  retention: RetentionStore;
 }

@@ -39,6 +39,7 @@ const verdict = z.object({
   records: z.int().optional(),
   files: z.int().optional(),
   first_seq: z.int().optional(),
+  pruned_at: z.number().optional().describe("When the records before first_seq were removed"),
   head_hash: z.string().optional(),
   signed_seq: z.int().nullable().optional().describe("Last record that a signature covers"),
   signed_at: z.number().nullable().optional(),
@@ -112,11 +113,16 @@ export const AUDIT = {
 };
 
 /** The verdict as the operation gives it. */
-export function verdictToWire({ signedAt, unknown, keys, ...rest }: Verdict) {
+export function verdictToWire({ prunedAt, signedAt, unknown, keys, ...rest }: Verdict) {
   return toWire(verdict, {
     ...rest,
-    signedAt: typeof signedAt === "string" ? Date.parse(signedAt) / 1_000 : signedAt,
+    prunedAt: prunedAt === undefined ? undefined : secondsOf(prunedAt),
+    signedAt: typeof signedAt === "string" ? secondsOf(signedAt) : signedAt,
     unknown: unknown?.map((each) => ({ ...each, ts: each.ts / 1_000 })),
     keys: keys.map((each) => toWire(key, each)),
   });
+}
+
+function secondsOf(iso: string): number {
+  return Date.parse(iso) / 1_000;
 }

@@ -49,6 +49,8 @@
  * - `operator.ts`: checks who asks, and runs an operation
  * - `outbox.ts`: operations on the outbox
  * - `permissions.ts`: operations on permissions
+ * - `reload.ts`: operations on the running configuration
+ * - `retention.ts`: operations on what is removed by age and size
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets
  * - `service_status.ts`: how the service is

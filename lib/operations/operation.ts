@@ -21,6 +21,8 @@ import type { ModelParts } from "./models.ts";
 import type { HomeParts, Parts } from "./parts.ts";
 import type { MissedParts } from "./missed.ts";
 import type { OutboxParts } from "./outbox.ts";
+import type { ReloadParts } from "./reload.ts";
+import type { RetentionParts } from "./retention.ts";
 import type { StatusParts } from "./service_status.ts";
 import type { SessionParts } from "./sessions.ts";
 
@@ -109,6 +111,8 @@ export type GatewayParts =
   & ModelParts
   & McpParts
   & StatusParts
+  & ReloadParts
+  & RetentionParts
   & {
     automations: Omit<Automations, "start" | "pause" | "stop">;
     commission: Commission;

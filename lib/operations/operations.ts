@@ -23,6 +23,8 @@ import { MISSED } from "./missed.ts";
 import { MODELS } from "./models.ts";
 import { OUTBOX } from "./outbox.ts";
 import { PERMISSIONS } from "./permissions.ts";
+import { RELOAD } from "./reload.ts";
+import { RETENTION } from "./retention.ts";
 import { SECRETS } from "./secrets.ts";
 import { SERVICE } from "./service_status.ts";
 import { SESSIONS } from "./sessions.ts";
@@ -51,6 +53,8 @@ export const GATEWAY_OPERATIONS = {
   ...MODELS,
   ...MCP,
   ...SERVICE,
+  ...RETENTION,
+  ...RELOAD,
 };
 
 /** Those that only commands of the home's owner do. */

@@ -1,5 +1,5 @@
 /**
- * Sessions: list, show, messages, export, rename, fork, delete. Each caller has those that
+ * Sessions: list, show, messages, export, rename, fork, pin, delete. Each caller has those that
  * {@linkcode GatewayAsking.sees} says; any other one is answered exactly as one that is not there.
  *
  * @module
@@ -29,6 +29,7 @@ export interface SessionParts {
     | "renameSession"
     | "forkSession"
     | "deleteSession"
+    | "pinSession"
     | "turns"
     | "history"
     | "follow"
@@ -186,6 +187,24 @@ export const SESSIONS = {
       }
     },
   }),
+  "sessions.pin": gatewayOperation({
+    summary: "Keep a session from retention, whatever its age",
+    scope: "operate",
+    command: "sessions pin",
+    input: z.object({ key }),
+    output: sessionRow,
+    route: { method: "PUT", path: `${ONE}/pin`, errors: ["not_found"] },
+    run: ({ key }, parts, { sees }) => pin(key, true, parts, sees),
+  }),
+  "sessions.unpin": gatewayOperation({
+    summary: "Let retention remove a session again",
+    scope: "operate",
+    command: "sessions unpin",
+    input: z.object({ key }),
+    output: sessionRow,
+    route: { method: "DELETE", path: `${ONE}/pin`, errors: ["not_found"] },
+    run: ({ key }, parts, { sees }) => pin(key, false, parts, sees),
+  }),
   "sessions.delete": gatewayOperation({
     summary: "Delete a session and everything in it; not while a turn is open in it",
     scope: "operate",
@@ -200,6 +219,13 @@ export const SESSIONS = {
     },
   }),
 };
+
+async function pin(key: string, pinned: boolean, parts: SessionParts, sees: SessionFilter) {
+  findSession(parts.journal, key, sees);
+  const session = await parts.journal.pinSession(key, pinned);
+  if (session === undefined) throw noSession(key);
+  return toRow(session, parts, sees);
+}
 
 /** Undefined: one like the source's is made up. */
 function keyOfFork(

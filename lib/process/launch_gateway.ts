@@ -28,11 +28,12 @@ export interface GatewayLauncher {
 /** Makes it. A process is started at once: it loads its modules while this one opens what it has to. */
 export function launchGateway(
   { paths, env, entry, stays }: OwnOptions,
-  { table, denoDir, sandboxes, log }: {
+  { table, denoDir, sandboxes, log, logLine }: {
     table: readonly Permission[];
     denoDir: string | undefined;
     sandboxes: TriedSandboxes;
     log: Log;
+    logLine?: (line: string) => void;
   },
 ): GatewayLauncher {
   if (!stays) {
@@ -56,6 +57,7 @@ export function launchGateway(
       executor,
       packages: lockedPackages(denoDir),
       cacheDir: `${paths.runDir}/gateway-cache`,
+      logLine,
       entry,
     });
   let early: Promise<RunningGateway> | undefined = start();

@@ -4,19 +4,28 @@
  * @module
  */
 
+import { dirname } from "@std/path";
 import { KnownSecrets } from "../authority/known_secrets.ts";
 import { plainNames } from "../authority/plain_names.ts";
+import { ServiceError } from "../base/errors.ts";
 import { createLog, type Log, openLogOutput } from "../base/log.ts";
-import type { LogOutput } from "../base/log_output.ts";
+import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
 import { rotatedLog } from "../base/rotated_log.ts";
 import type { Config } from "../config/schema.ts";
 import { neverSaid } from "./own_config.ts";
 import type { OwnOptions } from "./own_home.ts";
 
+const MIB = 1024 * 1024;
+const DAY_MS = 86_400_000;
+
 /** A log, and what it must not say. */
 export interface HomeLog {
   log: Log;
   output: LogOutput;
+  /** The file that it goes to, if it is one. */
+  file?: string;
+  /** Takes lines of other processes; absent where they go to standard error themselves. */
+  logLine?: (line: string) => void;
   known: KnownSecrets;
   /** Learns the secrets of a configuration, before any of it can be said. */
   learn(config: Config): void;
@@ -32,12 +41,36 @@ export async function openLog(options: OwnOptions, config: Config): Promise<Home
     known.configure(neverSaid(next, options.env, channelKeys), plainNames(next));
   // Before the first line: a warning may repeat what stands in a section.
   learn(config);
-  const { logFile: path, logTo = Deno.stderr, hinted = (line: string) => line } = options;
-  const stream = path === undefined ? logTo : rotatedLog({ path, stream: Deno.stderr });
+  const { stays, logFile, logTo = Deno.stderr, hinted = (line: string) => line } = options;
+  // A command for one answer says on its terminal what is wrong.
+  const file = stays ? config.log.file || logFile : undefined;
+  const stream = file === undefined ? logTo : await openLogFile(file, config.log);
   const output = openLogOutput(config.log.format, stream);
   const log = createLog(
     { ...config.log, level: options.logLevel ?? config.log.level },
     (line) => output.write(hinted(known.scrubber.text(line))),
   );
-  return { log, output, known, learn };
+  const logLine = (line: string) => output.write(known.scrubber.text(line));
+  return { log, output, known, learn, ...file !== undefined && { file, logLine } };
+}
+
+/** Throws `config_invalid` where nothing can be written. */
+async function openLogFile(
+  file: string,
+  { rotateMiB, rotateDays, keepFiles, compress }: Config["log"],
+): Promise<LogOutputOptions["stream"]> {
+  try {
+    await Deno.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    (await Deno.open(file, { append: true, create: true, mode: 0o600 })).close();
+  } catch (cause) {
+    const message = `Can't write the log "${file}": ${(cause as Error).message}. ` +
+      "Name another file in log.file";
+    throw new ServiceError("config_invalid", message, { param: "log.file" }, { cause });
+  }
+  return rotatedLog(file, {
+    maxBytes: rotateMiB * MIB,
+    maxAgeMs: rotateDays * DAY_MS,
+    keepFiles,
+    compress,
+  });
 }

@@ -48,5 +48,5 @@ export async function openRecords(
   for (const name of known.spelledInNames) {
     log.warning("A secret is spelt like a name in the configuration, and is not hidden", { name });
   }
-  return { audit, health, state };
+  return { audit, auditFiles: opened.retention, health, state };
 }

@@ -11,13 +11,13 @@ import type { HomePaths } from "../config/paths.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import type { Log } from "../base/log.ts";
 import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
 import type { Permission } from "../base/permission.ts";
 import { type Authority, startAuthority } from "../authority/authority.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
-import type { Health } from "../authority/health.ts";
 import { openJournalMark } from "../authority/journal_mark.ts";
 import {
   createSigningKeyFetch,
@@ -26,17 +26,24 @@ import {
 import { openLocalUsers } from "../authority/local_users.ts";
 import { maxOpenFiles } from "../authority/open_files.ts";
 import { makeWorkspace, takeHome } from "../authority/take_home.ts";
-import { watchConfig } from "../authority/watch_config.ts";
+import type { ConfigWatcher } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
-import type { Actions } from "../gate/gate.ts";
 import type { Operator } from "../operations/operator.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
 import { type HomeLog, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
 import { openRecords } from "./open_records.ts";
+import { openRetention } from "./open_retention.ts";
 import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
+import {
+  reloadOnRecord,
+  warnOfClock,
+  watchHealth,
+  type Watching,
+  watchOwnConfig,
+} from "./watch_home.ts";
 
 /** How a home is to be opened. */
 export interface OwnOptions {
@@ -56,7 +63,7 @@ export interface OwnOptions {
   logLevel?: "debug" | "info" | "warning" | "error";
   /** Rewrites commands in a log line as they are typed in this installation. */
   hinted?: (line: string) => string;
-  /** The file that standard error of this process goes to, to be kept small. */
+  /** The file that standard error of this process goes to, and the log, unless `log.file` names another. */
   logFile?: string;
   /** Takes log lines instead of standard error, for a terminal that is drawn on. */
   logTo?: LogOutputOptions["stream"];
@@ -72,17 +79,8 @@ export interface OwnOptions {
   entry?: URL;
 }
 
-/**
- * After a start. It is as good as in it, since a command that comes earlier has the sandbox tried first,
- * and nobody has to wait for it.
- */
-const TRIAL_AFTER_MS = 2_000;
-
 /** What everything but turns may take to stop: connections, channels, children, the last writes. */
 const FINISH_MS = 10_000;
-
-/** How soon it is noticed that too little disk space is free, or enough again. */
-const MEASURE_STORAGE_MS = 10_000;
 
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
@@ -100,15 +98,15 @@ export async function ownHome(
     const forStart = { gateway: options.channels !== undefined };
     const loaded = await loadOwn(options, { forStart });
     const homeLog = await openLog(options, loaded.config);
-    const { log } = homeLog;
     output = homeLog.output;
-    const warn = options.warn ?? log.warning;
+    const warn = options.warn ?? homeLog.log.warning;
     for (const warning of loaded.warnings) warn(warning);
+    if (options.stays) await warnOfClock(options.paths, homeLog.log);
     const table = ownTable(options, loaded);
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
     const taken = { loaded, homeLog, table, denoDir, sandboxes, release };
-    launcher = launchGateway(options, { ...taken, log });
+    launcher = launchGateway(options, { ...taken, ...homeLog });
     return await openHome(options, { ...taken, launcher });
   } catch (error) {
     await launcher?.shutdown();
@@ -131,7 +129,7 @@ interface Taken {
 
 /** A home that this process owns, with its service running. */
 export class OwnedHome {
-  readonly #parts: Parts;
+  readonly #parts: OwnedParts;
   readonly #watching: Watching;
   readonly #finishMs: number;
   readonly authority: Authority;
@@ -139,8 +137,10 @@ export class OwnedHome {
   readonly operator: Pick<Operator, "attachTerminal">;
   readonly loaded: Loaded;
   readonly log: Log;
+  /** The file that the log goes to; undefined for standard error. */
+  readonly logFile: string | undefined;
 
-  constructor(parts: Parts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
+  constructor(parts: OwnedParts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
     this.#parts = parts;
     this.#watching = watching;
     this.#finishMs = finishMs;
@@ -148,6 +148,7 @@ export class OwnedHome {
     this.operator = parts.operator;
     this.loaded = parts.loaded;
     this.log = parts.log;
+    this.logFile = parts.file;
   }
 
   /**
@@ -168,6 +169,11 @@ export class OwnedHome {
     return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
   }
 
+  /** Takes up the configuration file now, with one audit record. */
+  reload(by: string): Promise<ReloadedSettings> {
+    return this.#parts.reloadFor(by);
+  }
+
   /** Waits, for a bounded time, until the log is written; before the process exits. */
   flushLog(): Promise<void> {
     return this.#parts.output.flush(LOG_FLUSH_MS);
@@ -186,11 +192,13 @@ export class OwnedHome {
     const { approvals, channels, mcp, fetcher, actions, executor, documents, launcher } =
       this.#parts;
     this.#watching.stop();
+    const pruned = this.#parts.retention.stop();
     try {
       const drained = await this.authority.drain(how);
       await this.#parts.journalMark.closed();
       return drained;
     } finally {
+      await pruned;
       await approvals.close();
       // Before the walls around them go, so that their end is on record as what it is.
       await mcp.shutdown();
@@ -218,7 +226,8 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   authority.setSecretFingerprints(known.fingerprints);
   const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
   const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
-  if (watcher) parts.watched.reload = () => watcher.reload();
+  parts.watched.config = watcher;
+  if (options.stays) parts.retention.start();
   const stop = () => {
     watcher?.close();
     watching.stop();
@@ -226,7 +235,8 @@ async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
   return new OwnedHome(parts, authority, { ...watching, stop }, options.finishMs);
 }
 
-type Parts = Awaited<ReturnType<typeof openParts>>;
+/** What a home is made of. */
+export type OwnedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what the gateway asks for: records, operators, actions. */
 async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
@@ -235,19 +245,32 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
   const workspace = await makeWorkspace(config.agent.workspace, paths.home);
   const records = await openRecords(options, config, homeLog);
-  const watched: { reload?: () => Promise<void> } = {};
-  const reload = async () => await watched.reload?.();
+  const watched: { config?: ConfigWatcher } = {};
+  const reload = async () => await watched.config?.takeUp();
   const shared = { ...taken, ...homeLog, ...records, config, workspace };
   const opened = await openOperator(options, { ...shared, reload });
   const ports = new GatewayPorts(homeLog.known.scrubber);
   const served: { apiUrl?: string; wsUrl?: string } = {};
   const work = await openActions(options, { ...shared, ...opened, ports, served });
   const api = options.api ?? config.api.enabled;
-  return { ...shared, ...opened, ...work, journalMark, watched, ports, served, api };
+  const retention = openRetention(options, { ...shared, ports });
+  const reloadFor = (by: string) => reloadOnRecord(by, watched, shared);
+  return {
+    ...shared,
+    ...opened,
+    ...work,
+    reloadFor,
+    retention,
+    journalMark,
+    watched,
+    ports,
+    served,
+    api,
+  };
 }
 
 /** Starts the gateway, once what it needs from the first moment on is there. */
-async function startGateway(options: OwnOptions, parts: Parts): Promise<Authority> {
+async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Authority> {
   const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
   // A warning that commands run without a sandbox is not to wait for the first of them.
   health.add(await actions.checks({ test: config.executor.allowUnconfined }));
@@ -285,70 +308,11 @@ async function startGateway(options: OwnOptions, parts: Parts): Promise<Authorit
       Object.assign(parts.served, started);
     },
     signingKeys: openSigningKeys(config.channels.websocket, executor),
+    reload: parts.reloadFor,
     localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
     channelWorkers: channels?.workers,
     scrubber: known.scrubber,
   });
-}
-
-/** Takes up what is edited in the configuration file. */
-function watchOwnConfig(
-  options: OwnOptions,
-  { state, config, channels, learn, log }: Parts,
-  authority: Authority,
-) {
-  return watchConfig({
-    configFile: options.paths.configFile,
-    secrets: state.secrets,
-    config,
-    load: () => loadOwn(options),
-    apply(next, changed) {
-      learn(next);
-      authority.configure(serviceConfig(next), changed);
-      if (channels && changed.some(isOfChannels)) authority.setChannels(channels.specs());
-    },
-    log,
-  });
-}
-
-/** What is looked after while the gateway runs. */
-interface Watching {
-  stop(): void;
-  tried(): Promise<void>;
-}
-
-/** Tells the gateway how the sandbox of commands is, tried once, and whether there is room on the disk. */
-function watchHealth(
-  { actions, health, authority, tries, log }: {
-    actions: Pick<Actions, "checks">;
-    health: Health;
-    authority: Pick<Authority, "setChecks">;
-    /** Whether the sandbox is tried. */
-    tries: boolean;
-    log: Log;
-  },
-): Watching {
-  let isOver = false;
-  let trial: Promise<void> | undefined;
-  const trying = !tries ? undefined : setTimeout(() => {
-    trial = actions.checks({ test: true }).then((found) => authority.setChecks(health.add(found)))
-      .catch((error) => {
-        const reason = (error as Error).message;
-        if (!isOver) log.warning("The sandbox of commands could not be tried", { reason });
-      });
-  }, TRIAL_AFTER_MS);
-  const measuring = setInterval(async () => {
-    if (await health.measureStorage()) authority.setChecks(health.checks);
-  }, MEASURE_STORAGE_MS);
-  Deno.unrefTimer(measuring);
-  return {
-    stop() {
-      isOver = true;
-      clearTimeout(trying);
-      clearInterval(measuring);
-    },
-    tried: async () => await trial,
-  };
 }
 
 /** The way to the trusted proxy's signing keys, where they are fetched. */
@@ -358,9 +322,4 @@ function openSigningKeys(
 ): SigningKeyFetch | undefined {
   const { jwksUrl = "" } = trustedProxyAuth ?? {};
   return jwksUrl === "" ? undefined : createSigningKeyFetch({ jwksUrl, executor });
-}
-
-/** Whether a key is of channels, such as `channels.email.enabled`. */
-function isOfChannels(path: string): boolean {
-  return path === "channels" || path.startsWith("channels.");
 }

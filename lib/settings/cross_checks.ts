@@ -6,12 +6,19 @@
 
 import { readRules } from "../policy/configured_rules.ts";
 import { auditMirror } from "../config/audit_mirror.ts";
+import { logFile } from "../config/log_file.ts";
 import { mcpProblems } from "./mcp_problems.ts";
 import { isWithin, type KeyPath } from "../base/key_path.ts";
 import { transcriptionProblem } from "../transcription/endpoint.ts";
 import { isLoopbackHost } from "../base/loopback_host.ts";
 import { nearestKey } from "../config/nearest.ts";
-import { expandHome, type HomePaths, isAbsolutePath, normalize } from "../config/paths.ts";
+import {
+  besideConfig,
+  expandHome,
+  type HomePaths,
+  isAbsolutePath,
+  normalize,
+} from "../config/paths.ts";
 import type { Problem, Warning } from "../config/problem.ts";
 import { isInside } from "../base/inside.ts";
 import { realPathOf } from "../base/real_path.ts";
@@ -69,6 +76,8 @@ export function crossCheck(
   }
   const mirror = auditMirror(config.audit.mirror, workspace, paths);
   if ("problem" in mirror) refuse(["audit", "mirror"], mirror.problem);
+  const file = logFile(config.log.file, workspace, paths);
+  if ("problem" in file) refuse(["log", "file"], file.problem);
   return {
     config: {
       ...config,
@@ -81,6 +90,14 @@ export function crossCheck(
         },
       },
       audit: "path" in mirror ? { ...config.audit, mirror: mirror.path } : config.audit,
+      retention: {
+        ...config.retention,
+        backups: {
+          ...config.retention.backups,
+          folder: besideConfig(config.retention.backups.folder, paths),
+        },
+      },
+      log: "path" in file ? { ...config.log, file: file.path } : config.log,
     },
     problems,
     warnings,

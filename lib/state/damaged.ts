@@ -10,6 +10,8 @@ import { ServiceError } from "../base/errors.ts";
 export interface Damaged {
   /** For people: which file, and what is wrong with it. */
   damaged: string;
+  /** Nothing is: another version of this program has written it. */
+  isNewer?: true;
 }
 
 /** Whether a value is {@linkcode Damaged}. */
@@ -17,8 +19,9 @@ export function isDamaged(value: object | undefined): value is Damaged {
   return value !== undefined && "damaged" in value;
 }
 
-/** What a change of damaged state rejects with: an operator has to look first (spec 5, G11). */
-export function damagedError({ damaged }: Damaged, repair: string): ServiceError {
+/** What a change of damaged state rejects with: an operator has to look first. */
+export function damagedError({ damaged, isNewer }: Damaged, repair: string): ServiceError {
+  if (isNewer) return new ServiceError("refused", `${damaged}. Nothing was changed`);
   return new ServiceError(
     "refused",
     `${damaged}. Nothing was changed; look at it, then: ${repair}`,

@@ -39,7 +39,8 @@ export const parseFindings = (value: unknown): readonly Finding[] => findingsSch
 /** Keeps findings in a file. */
 export function createFindingStore(file: SealedFile<readonly Finding[]>): FindingStore {
   const update: typeof file.update = async (change) => {
-    if (isDamaged(file.read())) await file.reset(undefined, { keepKey: true });
+    const state = file.read();
+    if (isDamaged(state) && !state.isNewer) await file.reset(undefined, { keepKey: true });
     return await file.update(change);
   };
   const without = (all: readonly Finding[], automationId: string) =>

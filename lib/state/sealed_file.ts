@@ -201,6 +201,12 @@ export class SealedFile<T> {
    */
   #load(): State<T> | Damaged {
     const damaged = (reason: string) => ({ damaged: `"${this.#path}" is damaged: ${reason}` });
+    const newer = (reason: string): Damaged => ({
+      damaged:
+        `"${this.#path}" can't be read: ${reason}. Use the version of this program that wrote ` +
+        "it, or a newer one",
+      isNewer: true,
+    });
     const { keysDir, name, empty, parse } = this.#options;
     const anchor = readAnchor(this.#anchor);
     const text = readBounded(this.#path, this.#options.maxBytes);
@@ -213,7 +219,7 @@ export class SealedFile<T> {
     if (isDamaged(text)) return damaged(text.damaged);
     if (seal === undefined) return damaged(`its key in "${keysDir}" is gone`);
     const opened = openText(text.text, name, seal);
-    if (isDamaged(opened)) return damaged(opened.damaged);
+    if (isDamaged(opened)) return opened.isNewer ? newer(opened.damaged) : damaged(opened.damaged);
 
     const { counter } = opened;
     const anchored = anchorCounter(anchor, name, seal);
@@ -232,7 +238,8 @@ export class SealedFile<T> {
       if (!Array.isArray(records)) throw new TypeError("expected a list of records");
       return { counter, value: parse(value), records };
     } catch (error) {
-      return damaged(`what it holds has not the right shape: ${(error as Error).message}`);
+      // It is as it was sealed, so it was not damaged since.
+      return newer(`what it holds has not the right shape: ${(error as Error).message}`);
     }
   }
 

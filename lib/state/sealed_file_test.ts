@@ -82,7 +82,7 @@ Deno.test("SealedFile finds every byte that is changed, left out or added", asyn
   }
 });
 
-Deno.test("SealedFile finds what is gone, swapped, of an older or unknown version, and no file", async () => {
+Deno.test("SealedFile finds what is gone, swapped, of an older state, and no file", async () => {
   const cases: [string, (temp: Awaited<ReturnType<typeof tempFiles>>) => Promise<unknown>][] = [
     ["file gone", (temp) => Deno.remove(temp.path)],
     ["anchor gone", (temp) => Deno.remove(temp.anchor)],
@@ -93,10 +93,6 @@ Deno.test("SealedFile finds what is gone, swapped, of an older or unknown versio
     }],
     ["older", (temp) => Deno.copyFile(`${temp.root}/older.json`, temp.path)],
     ["of another name", (temp) => Deno.copyFile(`${temp.dir}/others.json`, temp.path)],
-    ["unknown version", async (temp) => {
-      const text = await Deno.readTextFile(temp.path);
-      await Deno.writeTextFile(temp.path, text.replace('{"v":1', '{"v":2'));
-    }],
     ["too large", (temp) => Deno.writeTextFile(temp.path, "x".repeat(100_001))],
     ["a link", async (temp) => {
       await Deno.rename(temp.path, `${temp.root}/elsewhere.json`);
@@ -325,4 +321,36 @@ Deno.test("SealedFile takes its file from others, and starts beside leftovers of
     ),
     ["operator.key"],
   );
+});
+
+Deno.test("SealedFile of a newer program is left as it is, and says whose it is instead of how to begin anew", async () => {
+  await using temp = await tempFiles();
+  const newer: ((text: string) => Promise<SealedFile<Value>>)[] = [
+    async (text) => {
+      await Deno.writeTextFile(temp.path, text.replace('{"v":1,', '{"v":2,'));
+      return await temp.open();
+    },
+    // Sealed as it should be, with something that this program doesn't know.
+    () =>
+      temp.open({
+        parse: () => {
+          throw new TypeError('Unrecognized key: "colour"');
+        },
+      }),
+  ];
+  const file = await temp.open();
+  await add(file, "kept");
+  const text = await Deno.readTextFile(temp.path);
+  for (const open of newer) {
+    const later = await open(text);
+    const before = await Deno.readTextFile(temp.path);
+    const state = later.read();
+    assert(isDamaged(state) && state.isNewer);
+    const error = await assertRejects(() => add(later, "more"), ServiceError);
+    assertEquals(error.code, "refused");
+    assert(/Use the version of this program that wrote it/.test(error.message), error.message);
+    assert(!error.message.includes("service words reset"), error.message);
+    assertEquals(await Deno.readTextFile(temp.path), before);
+    await Deno.writeTextFile(temp.path, text);
+  }
 });

@@ -38,7 +38,8 @@ export function openText(text: string, name: string, seal: Seal): Sealed | Damag
   const header = parseHeader(text.slice(0, newline));
   if (header === undefined) return { damaged: "its first line is damaged" };
   if (header.v !== STATE_VERSION) {
-    return { damaged: `it has the version ${header.v}, and this program knows ${STATE_VERSION}` };
+    const damaged = `it has version ${header.v}, and this program knows ${STATE_VERSION}`;
+    return { damaged, isNewer: true };
   }
   const json = text.slice(newline + 1, -1);
   const right = sealOf(name, header.counter, json, seal);

@@ -67,6 +67,7 @@ export const PROGRAMS = {
     prints: { args: ["--version"], text: "util-linux" },
   },
   sed: { command: "sed", package: "sed" },
+  setpriv: { command: "setpriv", package: "util-linux" },
   setsid: { command: "setsid", package: "util-linux" },
   sh: { command: "sh", package: "dash" },
   sleep: { command: "sleep", package: "coreutils" },

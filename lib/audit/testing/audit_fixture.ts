@@ -4,7 +4,7 @@
  * @module
  */
 
-import { AUDIT_FILE, type AuditLog, type AuditOptions, openAudit } from "../log.ts";
+import { AUDIT_FILE, type AuditOptions, openAudit, type OwnedAudit } from "../log.ts";
 import { closedName, listClosed } from "../files.ts";
 import { findTrustedKeys } from "../trusted_keys.ts";
 import { type AuditFinding, verifyAudit, type VerifyOptions } from "../verify.ts";
@@ -17,7 +17,7 @@ export interface AuditFixture extends AsyncDisposable {
   mirror: string;
   /** What was logged. */
   logged: string[];
-  open(options?: Partial<AuditOptions>): Promise<AuditLog>;
+  open(options?: Partial<AuditOptions>): Promise<OwnedAudit>;
   /** Opens, appends so many records, and closes. */
   write(count: number, options?: Partial<AuditOptions>): Promise<void>;
   /** With the service's own key and key folder. */

@@ -102,7 +102,7 @@ export async function upkeepFixture(options: UpkeepFixtureOptions = {}): Promise
     secrets: state.secrets,
     load,
     permissionsOf: ({ config }) => tableOf(config),
-    reload: watcher && (() => watcher.reload()),
+    reload: watcher && (() => watcher.takeUp()),
     audit,
     log,
   };

@@ -5,7 +5,14 @@
  */
 
 import { createHash } from "node:crypto";
-import { BACKUP_FORMAT, entryText, HEAD_ENTRY, MANIFEST_ENTRY } from "../manifest.ts";
+import {
+  BACKUP_FORMAT,
+  HEAD_ENTRY,
+  headText,
+  MANIFEST_ENTRY,
+  type ManifestFile,
+  ManifestText,
+} from "../manifest.ts";
 import { tarEnd, tarHeader, tarPadding } from "../tar.ts";
 
 /** An entry as it is packed. */
@@ -23,11 +30,12 @@ export interface PackedEntry {
 export interface PackedArchive {
   entries?: PackedEntry[];
   /** In place of those of the entries. */
-  manifestFiles?: unknown;
-  /** Changes of the first entry, of the last one, or of both. */
+  manifestFiles?: ManifestFile[];
+  /** Changes of the first entry, or of the last one too. */
   head?: object;
-  manifest?: object;
   both?: object;
+  /** Stands in the last entry behind its own text. */
+  behindManifest?: string;
   /** Leave it out. */
   without?: typeof HEAD_ENTRY | typeof MANIFEST_ENTRY;
   /** Entries behind the manifest. */
@@ -50,13 +58,12 @@ export async function packArchive(archive: PackedArchive): Promise<Uint8Array<Ar
     size: new TextEncoder().encode(content).length,
     sha256: createHash("sha256").update(content).digest("hex"),
   }));
+  const text = new ManifestText();
+  const manifest = [text.begin(head), ...files.map((file) => text.file(file)), text.end()];
   const whole = [
-    { path: HEAD_ENTRY, content: entryText({ ...head, ...archive.head }) },
+    { path: HEAD_ENTRY, content: headText({ ...head, ...archive.head }) },
     ...entries,
-    {
-      path: MANIFEST_ENTRY,
-      content: entryText({ ...head, files: files as [], ...archive.manifest }),
-    },
+    { path: MANIFEST_ENTRY, content: manifest.join("") + (archive.behindManifest ?? "") },
     ...after,
   ];
   const parts = whole.filter(({ path }) => path !== without).flatMap(packEntry);

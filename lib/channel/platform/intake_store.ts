@@ -5,6 +5,7 @@
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Migration } from "../../base/migrate.ts";
 import { inTransaction, openStateDatabase } from "./open_state_database.ts";
 
 /** An entry on the disk. */
@@ -27,14 +28,21 @@ export interface NewRow {
 /** Stands in the name of a lane of one entry, which was set aside from the lane before it. */
 const ASIDE = "\u0001";
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entries (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL, id TEXT NOT NULL, data TEXT NOT NULL,
-    added_at INTEGER NOT NULL, UNIQUE (lane, id)
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS entries_of_lane ON entries (lane, seq);
-  CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-`;
+/** The first files had no version, and no times. */
+const MIGRATIONS: readonly Migration[] = [{
+  version: 1,
+  name: "times of entries",
+  sql: `
+    CREATE TABLE IF NOT EXISTS entries (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL, id TEXT NOT NULL, data TEXT NOT NULL,
+      UNIQUE (lane, id)
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS entries_of_lane ON entries (lane, seq);
+    CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    ALTER TABLE entries ADD COLUMN added_at INTEGER NOT NULL DEFAULT 0;
+    UPDATE entries SET added_at = unixepoch() * 1000;
+  `,
+}];
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text).length;
@@ -67,7 +75,7 @@ export class IntakeStore {
 
   /** Opens the one of a channel's folder. */
   constructor(stateDir: string) {
-    const database = this.#database = openStateDatabase(stateDir, "intake", SCHEMA);
+    const database = this.#database = openStateDatabase(stateDir, "intake", MIGRATIONS);
     const prepare = (sql: string) => database.prepare(sql);
     this.#insert = prepare(
       `INSERT INTO entries (lane, id, data, added_at) VALUES (?, ?, ?, ?)

@@ -6,17 +6,23 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
+import type { Migration } from "../../base/migrate.ts";
 import { inTransaction, openStateDatabase } from "./open_state_database.ts";
 
 /** Things of one kind that are kept. */
 const MAX_OF_A_KIND = 1_000;
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS things (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
-    UNIQUE (kind, name)
-  ) STRICT;
-`;
+/** The first files had no version. */
+const MIGRATIONS: readonly Migration[] = [{
+  version: 1,
+  name: "initial",
+  sql: `
+    CREATE TABLE IF NOT EXISTS things (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+      UNIQUE (kind, name)
+    ) STRICT;
+  `,
+}];
 
 export class Memory {
   readonly #database: DatabaseSync;
@@ -24,7 +30,7 @@ export class Memory {
 
   /** Opens the one of a channel's folder. Throws what SQLite says. */
   constructor(stateDir: string, maxOfAKind = MAX_OF_A_KIND) {
-    this.#database = openStateDatabase(stateDir, "memory", SCHEMA);
+    this.#database = openStateDatabase(stateDir, "memory", MIGRATIONS);
     this.#maxOfAKind = maxOfAKind;
   }
 

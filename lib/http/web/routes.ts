@@ -14,6 +14,8 @@ import { MISSED } from "../../operations/missed.ts";
 import { MODELS } from "../../operations/models.ts";
 import { OUTBOX } from "../../operations/outbox.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
+import { RELOAD } from "../../operations/reload.ts";
+import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
 import { SESSIONS } from "../../operations/sessions.ts";
@@ -56,6 +58,8 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(APPROVALS, deps),
     ...operationRoutes(BLOCKS, deps),
     ...gatewayRoutes(AUTOMATIONS, deps),
+    ...gatewayRoutes(RETENTION, deps),
+    ...gatewayRoutes(RELOAD, deps),
     ...gatewayRoutes(MODELS, deps),
     ...operationRoutes(SETTINGS, deps),
     ...operationRoutes(CHANNELS, deps),

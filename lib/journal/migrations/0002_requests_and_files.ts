@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /**
  * What is written together with a turn's row for those who ask over HTTP, and the outbox.

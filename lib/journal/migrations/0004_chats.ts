@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 const HEX_32 = "[0-9a-f]".repeat(32);
 

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /**
  * Automations and their runs, and of which automation a turn is.

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /** States of messages that wait, or are being sent; one lane has one of the second kind at most. */
 const WAITS = "('pending', 'sending')";

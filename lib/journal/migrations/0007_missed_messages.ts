@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /** Messages of channels that came too late to be answered. */
 export const missedMessages: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /** How many runs of a turn ended with a crash: a run that an orderly stop ended is none of them. */
 export const crashes: Migration = {

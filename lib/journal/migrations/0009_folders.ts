@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 
 /** Which project a session works in. */
 export const folders: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../../base/migrate.ts";
 import { initial } from "./0001_initial.ts";
 import { requestsAndFiles } from "./0002_requests_and_files.ts";
 import { sessionChanges } from "./0003_session_changes.ts";
@@ -8,6 +8,7 @@ import { deliveries } from "./0006_deliveries.ts";
 import { missedMessages } from "./0007_missed_messages.ts";
 import { crashes } from "./0008_crashes.ts";
 import { folders } from "./0009_folders.ts";
+import { retention } from "./0010_retention.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   missedMessages,
   crashes,
   folders,
+  retention,
 ];

@@ -18,6 +18,10 @@ export function createMemoryDisk(
       await step("written");
     },
     settle: () => step("settle"),
+    stat: (name) => {
+      const bytes = files.get(name)?.length;
+      return Promise.resolve(bytes === undefined ? undefined : { bytes, at: 0 });
+    },
     async read(name) {
       await step("read");
       return files.get(name);

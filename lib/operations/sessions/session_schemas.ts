@@ -23,6 +23,7 @@ export const sessionRow = z.object({
   turns: z.int(),
   last_seq: z.int().describe("Its newest event; 0 for none."),
   running: z.boolean().describe("A turn runs in it."),
+  pinned: z.literal(true).optional().describe("Retention keeps it."),
 }).describe("A session.");
 
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };

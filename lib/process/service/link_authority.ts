@@ -10,6 +10,7 @@ import type { AgentTool } from "../../agent/toolbox.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
 import type { McpRequest } from "../../operations/mcp.ts";
+import type { GatewayParts } from "../../operations/operation.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
 import type { DocumentReader } from "../../contract/documents.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
@@ -44,6 +45,10 @@ export interface AuthorityLink {
   readonly signingKeys: JwksNetwork;
   /** Whether a connection over loopback comes from the service's own user. */
   localUser(connection: LocalConnection): Promise<LocalUser>;
+  /** Takes up the configuration file now. */
+  readonly reload: GatewayParts["reload"];
+  /** Removes data that is over its limits. */
+  readonly retention: GatewayParts["retention"];
   /** Health of what the authority holds. Rejects after `timeoutMs`. */
   probe(timeoutMs: number): Promise<Checks>;
   /** Has the worker of a channel started. */
@@ -110,6 +115,8 @@ export function linkAuthority(
       },
     },
     localUser: (connection) => peer.call("local_user", connection),
+    reload: (by) => peer.call("reload", by),
+    retention: { prune: (request) => peer.call("prune", request) },
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
     openChannelWorker: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),
   };

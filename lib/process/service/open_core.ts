@@ -152,6 +152,7 @@ async function openStore({ paths, journalUntouched }: ServiceBoot, log: Log) {
   const media = openMedia({
     dir: paths.mediaDir,
     isReferenced: (sha256) => journal.hasFile(sha256),
+    isNeeded: (sha256) => journal.needsFile(sha256),
   });
   return { journal, media };
 }

@@ -12,6 +12,7 @@ import type {
   Started,
 } from "../../authority/protocol.ts";
 import { type Automations, createAutomations } from "../../automation/automations.ts";
+import type { RetentionStore } from "../../contract/retention.ts";
 import { copyPaths } from "../../config/copy_paths.ts";
 import { CHAT_CHANNEL } from "../../contract/chat_session.ts";
 import { createOutbox, type Outbox } from "../../delivery/outbox.ts";
@@ -156,6 +157,12 @@ export class Service {
     { automationId, spec }: ParamsOf<Gateway, "create_automation">,
   ): ReturnType<Automations["createAs"]> {
     return this.#parts.automations.createAs(automationId, spec);
+  }
+
+  /** Data of a kind, for retention. */
+  stored(kind: ParamsOf<Gateway, "used_bytes">): RetentionStore {
+    const { journal, media } = this.#core;
+    return kind === "sessions" ? journal.retention : media.retention;
   }
 
   setChannels(specs: DataOf<Gateway, "channels">): void {

@@ -35,6 +35,9 @@ const peer = new Peer({
       guest: async (streams) => (await running.promise).welcome(streams),
       enqueue: async (message) => await (await running.promise).enqueue(message),
       create_automation: async (made) => await (await running.promise).createAutomation(made),
+      used_bytes: async (kind) => await (await running.promise).stored(kind).usedBytes(),
+      removable: async ({ kind, after }) => await (await running.promise).stored(kind).page(after),
+      remove: async ({ kind, items }) => await (await running.promise).stored(kind).remove(items),
       drain: async (how) => await (await running.promise).drain(how),
     },
     notices: {

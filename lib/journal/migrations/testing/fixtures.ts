@@ -432,12 +432,17 @@ const VERSION_8 = `${VERSION_7}
   UPDATE turns SET crashes = 0 WHERE id = 'turn-2';
   `;
 
+const VERSION_9 = `${VERSION_8}
+  UPDATE sessions SET folder = '/home/ann/code' WHERE id = 2;
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
   VERSION_7,
   VERSION_8,
-  `${VERSION_8}
-  UPDATE sessions SET folder = '/home/ann/code' WHERE id = 2;
+  VERSION_9,
+  `${VERSION_9}
+  UPDATE sessions SET pinned = 1 WHERE id = 2;
   `,
 ];
