@@ -84,9 +84,10 @@ export function createSessionRows(
     `SELECT ${columns} FROM sessions WHERE owner = ? AND updated_at < ? AND key NOT NULL
      ORDER BY updated_at DESC LIMIT ?`,
   );
+  // Along the times, as a page is short: by its keys all of a channel would be sorted.
   const selectChannelPage = query<Row>(
     db,
-    `SELECT ${columns} FROM sessions WHERE key > ? AND key < ? AND updated_at < ?
+    `SELECT ${columns} FROM sessions WHERE +key > ? AND +key < ? AND updated_at < ?
      ORDER BY updated_at DESC LIMIT ?`,
   );
   // The list is paged by this time, so no two sessions may share one, nor may it step back.
