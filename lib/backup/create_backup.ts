@@ -13,6 +13,7 @@ import { isInside } from "../base/inside.ts";
 import { realPathOf } from "../base/real_path.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { StateLock } from "../state/state_lock.ts";
+import { CHUNK_BYTES, chunksOf } from "./chunks_of.ts";
 import { explain } from "./explain.ts";
 import { type HomeFile, listHome, listWorkspace, STAGING_PREFIX } from "./home_files.ts";
 import { openTemporary, openTemporaryFolder } from "./leftovers.ts";
@@ -23,9 +24,8 @@ import {
   headText,
   HOME_ENTRY,
   MANIFEST_ENTRY,
-  type ManifestFile,
-  ManifestText,
 } from "./manifest.ts";
+import { ManifestFileWriter } from "./manifest_file.ts";
 import { type Bytes, tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
 /** What is backed up. */
@@ -62,8 +62,6 @@ const MAX_ATTEMPTS = 5;
 
 /** In one step: a step that follows a write of the service would begin anew. */
 const ALL_PAGES = 2 ** 31 - 1;
-
-const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Writes a backup to a file of mode 0600, which takes its name once it is whole. Throws `conflict` when
@@ -329,48 +327,6 @@ class BackupWriter {
 
   get #mtime(): number {
     return Math.floor(Date.parse(this.#head.createdAt) / 1_000);
-  }
-}
-
-/** Writes the manifest to a file while the archive is written: there may be millions of files. */
-class ManifestFileWriter {
-  readonly #path: string;
-  readonly #text = new ManifestText();
-  #waiting: string;
-
-  constructor(path: string, head: BackupHead) {
-    this.#path = path;
-    this.#waiting = this.#text.begin(head);
-  }
-
-  add(file: ManifestFile): void {
-    this.#waiting += this.#text.file(file);
-    if (this.#waiting.length >= CHUNK_BYTES) this.#write();
-  }
-
-  /** The whole file, from its beginning. */
-  end(): Deno.FsFile {
-    this.#waiting += this.#text.end();
-    this.#write();
-    return Deno.openSync(this.#path);
-  }
-
-  #write(): void {
-    Deno.writeTextFileSync(this.#path, this.#waiting, { append: true, mode: 0o600 });
-    this.#waiting = "";
-  }
-}
-
-/** Exactly `size` bytes, whatever becomes of the file. */
-async function* chunksOf(file: Deno.FsFile, size: number, name: string): AsyncGenerator<Bytes> {
-  for (let missing = size; missing > 0;) {
-    const chunk = new Uint8Array(Math.min(CHUNK_BYTES, missing));
-    const read = await file.read(chunk);
-    if (read === null) {
-      throw new ServiceError("conflict", `"${name}" became shorter while it was copied`);
-    }
-    missing -= read;
-    yield chunk.subarray(0, read);
   }
 }
 

@@ -44,28 +44,7 @@ interface Entry {
 export function openMedia(
   { dir, isReferenced, isNeeded, disk = openDisk(dir), hash = sha256Of }: OpenMediaOptions,
 ): MediaStore {
-  const entries = new Map<string, Entry>();
-
-  function entryOf(sha256: string): Entry {
-    let entry = entries.get(sha256);
-    if (entry === undefined) {
-      entry = { holders: 0, kept: false, steps: 0, last: Promise.resolve() };
-      entries.set(sha256, entry);
-    }
-    return entry;
-  }
-
-  /** Does a step about a file once those before it are done. */
-  function inTurn<T>(sha256: string, step: (entry: Entry) => Promise<T>): Promise<T> {
-    const entry = entryOf(sha256);
-    entry.steps++;
-    const result = entry.last.then(() => step(entry)).finally(() => {
-      entry.steps--;
-      if (entry.steps === 0 && entry.holders === 0) entries.delete(sha256);
-    });
-    entry.last = result.catch(() => {});
-    return result;
-  }
+  const { entryOf, inTurn } = createEntries();
 
   /** Whether there was one to remove. */
   function removeUnlessWanted(sha256: string): Promise<boolean> {
@@ -150,6 +129,34 @@ export function openMedia(
       },
     },
   };
+}
+
+/** What is known of files while something is done with them. */
+function createEntries() {
+  const entries = new Map<string, Entry>();
+
+  function entryOf(sha256: string): Entry {
+    let entry = entries.get(sha256);
+    if (entry === undefined) {
+      entry = { holders: 0, kept: false, steps: 0, last: Promise.resolve() };
+      entries.set(sha256, entry);
+    }
+    return entry;
+  }
+
+  /** Does a step about a file once those before it are done. */
+  function inTurn<T>(sha256: string, step: (entry: Entry) => Promise<T>): Promise<T> {
+    const entry = entryOf(sha256);
+    entry.steps++;
+    const result = entry.last.then(() => step(entry)).finally(() => {
+      entry.steps--;
+      if (entry.steps === 0 && entry.holders === 0) entries.delete(sha256);
+    });
+    entry.last = result.catch(() => {});
+    return result;
+  }
+
+  return { entryOf, inTurn };
 }
 
 /** Also says that the text is a safe name of a file. */

@@ -29,7 +29,8 @@ const EDITABLE: readonly KeyPath[] = [
   ["tools", "webSearch"],
   ["transcription"],
   ["automations"],
-  ["log"],
+  ["log", "level"],
+  ["log", "format"],
 ];
 
 /** Parts of the above that are not. */
