@@ -88,8 +88,12 @@ Deno.test("a look costs the same however many tokens are outstanding, and howeve
     return performance.now() - startMs;
   };
   steps(10);
-  const few = Math.min(steps(10), steps(10), steps(10));
-  const many = Math.min(steps(10_000), steps(10_000), steps(10_000));
+  let [few, many] = [Infinity, Infinity];
+  // In turns, and again where other programs had the processor: looking at each would take 1,000 times.
+  for (let round = 0; round < 10 && !(many < 5 * few + 20); round++) {
+    few = Math.min(few, steps(10));
+    many = Math.min(many, steps(10_000));
+  }
   assert(many < 5 * few + 20, `${many} ms beside ${few} ms`);
 });
 
