@@ -7,27 +7,12 @@
  * @module
  */
 
+import { askChat } from "./ask_chat.ts";
 import { startModel, startProxy, startService } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
 
 /** Deltas of an answer. */
 const TOKENS = 10;
-
-let asked = 0;
-
-async function ask(base: string, stream: boolean): Promise<Response> {
-  return await fetch(`${base}/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "local/fake",
-      messages: [{ role: "user", content: "hi" }],
-      stream,
-      // Every request a session of its own: what is measured is a turn, not waiting for one.
-      session_id: `bench-${asked++}`,
-    }),
-  });
-}
 
 /** Requests a second over `total` of them, `parallel` at a time. */
 async function throughput(base: string, parallel: number, total: number): Promise<number> {
@@ -35,7 +20,7 @@ async function throughput(base: string, parallel: number, total: number): Promis
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: parallel }, async () => {
     while (left-- > 0) {
-      const response = await ask(base, false);
+      const response = await askChat(base, false);
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
     }
@@ -46,7 +31,7 @@ async function throughput(base: string, parallel: number, total: number): Promis
 /** Milliseconds until the first content of a stream. */
 async function firstToken(base: string): Promise<number> {
   const startedAt = performance.now();
-  const response = await ask(base, true);
+  const response = await askChat(base, true);
   let delay = NaN;
   let text = "";
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {

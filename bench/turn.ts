@@ -12,6 +12,7 @@
  * @module
  */
 
+import { askChat } from "./ask_chat.ts";
 import { parseArgs } from "@std/cli/parse-args";
 import { TextLineStream } from "@std/streams/text-line-stream";
 // @ts-types="@types/ws"
@@ -47,20 +48,9 @@ interface Sample {
   ms: number;
 }
 
-let asked = 0;
-
 function chat(base: string, stream: boolean): Turn {
   return async () => {
-    const response = await fetch(`${base}/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        model: "local/fake",
-        messages: [{ role: "user", content: "hi" }],
-        stream,
-        session_id: `bench-${asked++}`,
-      }),
-    });
+    const response = await askChat(base, stream);
     const text = await response.text();
     const isWhole = stream ? text.endsWith("data: [DONE]\n\n") : text.includes("hihihihi");
     if (!isWhole) throw new Error(`${response.status}: ${text}`);
