@@ -1,4 +1,4 @@
-import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { VERSION } from "./version.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
@@ -84,6 +84,7 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
     "cli/commands/agent.ts",
     "cli/open_service.ts",
     "lib/process/own_home.ts",
+    "lib/process/owned_home.ts",
     "lib/process/service/worker.ts",
     "lib/process/service/service.ts",
   );
@@ -96,6 +97,14 @@ Deno.test("W14 service agent loads neither channels nor the web part", async () 
   );
   assertEquals(heavy, []);
   assertNotEquals(loaded.size, 0);
+});
+
+Deno.test("a home starts its gateway before it loads what the authority is made of", async () => {
+  const loaded = await loadedBy("lib/process/own_home.ts");
+  const later =
+    /^lib\/(approvals|audit|authority\/authority|documents|gate|mcp_servers|operations)\b/;
+  assertEquals([...loaded].filter((name) => later.test(name)), []);
+  assert(loaded.has("lib/authority/gateway_worker.ts"));
 });
 
 Deno.test("main() prints the version with no permission but NO_COLOR", async () => {

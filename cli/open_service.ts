@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { OwnedHome, OwnOptions } from "../lib/process/own_home.ts";
+import type { OwnOptions } from "../lib/process/own_home.ts";
+import type { OwnedHome } from "../lib/process/owned_home.ts";
 import { realPathOf } from "../lib/base/real_path.ts";
 import type { HomePaths } from "../lib/config/paths.ts";
 import { ServiceError } from "../lib/base/errors.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type OwnedHome, ownHome, type OwnOptions } from "../lib/process/own_home.ts";
+import { ownHome, type OwnOptions } from "../lib/process/own_home.ts";
+import type { OwnedHome } from "../lib/process/owned_home.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { serviceLog } from "../lib/config/paths.ts";
 import { EXIT, type ExitCode, type OptionSpec } from "./command.ts";

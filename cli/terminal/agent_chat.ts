@@ -5,7 +5,7 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { OwnedHome } from "../../lib/process/own_home.ts";
+import type { OwnedHome } from "../../lib/process/owned_home.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Seen } from "../../lib/local/protocol.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";

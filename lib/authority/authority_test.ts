@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../base/errors.ts";
-import { gatewayWorker, type RunningGateway } from "./run_gateway.ts";
+import { gatewayWorker } from "./gateway_worker.ts";
+import type { RunningGateway } from "./run_gateway.ts";
 import { Peer } from "../rpc/peer.ts";
 import { portTransport } from "../rpc/port_transport.ts";
 import { serviceErrors } from "../rpc/service_errors.ts";

@@ -30,7 +30,8 @@
  * - `projects.ts`: folders besides the workspace that turns may work in
  * - `plain_names.ts`: names that are never taken for secrets
  * - `protocol.ts`: what authority and gateway say to each other
- * - `run_gateway.ts`: starts the gateway as a process or a Worker
+ * - `run_gateway.ts`: starts the gateway as a process
+ * - `gateway_worker.ts`: starts the gateway as a Worker, for one command
  * - `scrubbed_ports.ts`: ports that scrub what passes through
  * - `take_home.ts`: folders and lock of a home
  * - `watch_config.ts`: applies edits of the configuration

@@ -1,13 +1,12 @@
 /**
- * Starts the gateway: in a process of its own where it stays, as every file that this process has open
- * can be reached from a Worker (`node:net` takes over any descriptor); for one command, which lets
- * nobody in, in a Worker.
+ * Starts the gateway of a service that stays in a process of its own, as every file that this process has
+ * open can be reached from a Worker (`node:net` takes over any descriptor).
  *
  * @module
  */
 
 import { dirname, fromFileUrl } from "@std/path";
-import { type Permission, valuesByKind, workerPermissions } from "../base/permission.ts";
+import { type Permission, valuesByKind } from "../base/permission.ts";
 import { makePrivateDir } from "../base/private_dir.ts";
 import { entryUrl } from "../base/entries.ts";
 import { sourcePaths } from "../base/layout.ts";
@@ -16,7 +15,6 @@ import { createExecutor, type Executor, type ExecutorOptions } from "../executor
 import { machineEnv, machineFiles } from "../executor/machine_files.ts";
 import { endOf } from "../executor/spawn_process.ts";
 import { withinMoments } from "../base/process_tree.ts";
-import { portTransport } from "../rpc/port_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
 import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
@@ -28,25 +26,6 @@ export interface RunningGateway {
   ended: Promise<string>;
   /** Ends it by force. Resolves when nothing is left. */
   kill(): Promise<void>;
-}
-
-/** Starts it in a Worker. */
-export function gatewayWorker(table: readonly Permission[], entry?: URL): RunningGateway {
-  const ended = Promise.withResolvers<string>();
-  const worker = new Worker((entry ?? entryUrl("gateway")).href, {
-    type: "module",
-    name: "service",
-    deno: { permissions: workerPermissions(table) },
-  } as WorkerOptions);
-  worker.addEventListener("error", (event) => {
-    event.preventDefault();
-    ended.resolve(event.message);
-  });
-  return {
-    transport: portTransport(worker),
-    ended: ended.promise,
-    kill: () => Promise.resolve(worker.terminate()),
-  };
 }
 
 /** What a process of a gateway is made of. */

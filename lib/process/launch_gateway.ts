@@ -4,12 +4,8 @@
  * @module
  */
 
-import {
-  createGatewayExecutor,
-  gatewayProcess,
-  gatewayWorker,
-  type RunningGateway,
-} from "../authority/run_gateway.ts";
+import { gatewayWorker } from "../authority/gateway_worker.ts";
+import type { RunningGateway } from "../authority/run_gateway.ts";
 import type { Log } from "../base/log.ts";
 import type { Permission } from "../base/permission.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
@@ -25,8 +21,8 @@ export interface GatewayLauncher {
   shutdown(): Promise<void>;
 }
 
-/** Makes it. A process is started at once: it loads its modules while this one opens what it has to. */
-export function launchGateway(
+/** Makes it. The first is started at once: it loads its modules while this process opens what it has to. */
+export async function launchGateway(
   { paths, env, entry, stays }: OwnOptions,
   { table, denoDir, sandboxes, log, logLine }: {
     table: readonly Permission[];
@@ -35,16 +31,14 @@ export function launchGateway(
     log: Log;
     logLine?: (line: string) => void;
   },
-): GatewayLauncher {
+): Promise<GatewayLauncher> {
   if (!stays) {
-    return {
-      run: () => gatewayWorker(table, entry),
-      restarts: false,
-      shutdown: () => Promise.resolve(),
-    };
+    const worker = gatewayWorker(table, entry);
+    return { run: () => worker, restarts: false, shutdown: worker.kill };
   }
   // Whoever has authority connects to nobody: what needs the network runs in other processes.
   Deno.permissions.revokeSync({ name: "net" });
+  const { createGatewayExecutor, gatewayProcess } = await import("../authority/run_gateway.ts");
   const executor = createGatewayExecutor({
     cacheDir: `${paths.runDir}/child-cache`,
     sandboxes,

@@ -15,7 +15,8 @@
  * Runs in: launcher (the files at the top), gateway (`service/`).
  *
  * Entries:
- * - `own_home.ts`: the service of a home, in this process
+ * - `own_home.ts`: takes a home, and starts its gateway
+ * - `owned_home.ts`: a home that this process owns; loaded once its gateway is being started
  * - `service/worker.ts`: the gateway; started by its path
  *
  * @module

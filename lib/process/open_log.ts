@@ -15,6 +15,9 @@ import type { Config } from "../config/schema.ts";
 import { neverSaid } from "./own_config.ts";
 import type { OwnOptions } from "./own_home.ts";
 
+/** How long the last lines may take to be written. */
+export const LOG_FLUSH_MS = 500;
+
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 

@@ -17,7 +17,8 @@ import type { Actions } from "../gate/gate.ts";
 import type { HomeLog } from "./open_log.ts";
 import type { Records } from "./open_records.ts";
 import { loadOwn, serviceConfig } from "./own_config.ts";
-import type { OwnedParts, OwnOptions } from "./own_home.ts";
+import type { OwnedParts } from "./owned_home.ts";
+import type { OwnOptions } from "./own_home.ts";
 
 /**
  * After a start. It is as good as in it, since a command that comes earlier has the sandbox tried first,

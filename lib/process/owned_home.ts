@@ -1,0 +1,255 @@
+/**
+ * A home that this process owns: what answers its gateway, opened beside it, and how all of it ends.
+ *
+ * @module
+ */
+
+import type { Loaded } from "../settings/load.ts";
+import type { WebsocketConfig } from "../config/schema.ts";
+import { MCP } from "../packages/wanted_packages.ts";
+import { ServiceError } from "../base/errors.ts";
+import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
+import type { Log } from "../base/log.ts";
+import type { Permission } from "../base/permission.ts";
+import { type Authority, startAuthority } from "../authority/authority.ts";
+import { GatewayPorts } from "../authority/gateway_ports.ts";
+import { openJournalMark } from "../authority/journal_mark.ts";
+import {
+  createSigningKeyFetch,
+  type SigningKeyFetch,
+} from "../authority/jwks/signing_key_fetch.ts";
+import { openLocalUsers } from "../authority/local_users.ts";
+import { maxOpenFiles } from "../authority/open_files.ts";
+import { makeWorkspace } from "../authority/take_home.ts";
+import type { ConfigWatcher } from "../authority/watch_config.ts";
+import type { Executor } from "../executor/executor.ts";
+import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
+import type { Operator } from "../operations/operator.ts";
+import type { GatewayLauncher } from "./launch_gateway.ts";
+import { openActions } from "./open_actions.ts";
+import { type HomeLog, LOG_FLUSH_MS } from "./open_log.ts";
+import { openOperator } from "./open_operator.ts";
+import { openRecords } from "./open_records.ts";
+import { openRetention } from "./open_retention.ts";
+import { serviceConfig } from "./own_config.ts";
+import type { OwnOptions } from "./own_home.ts";
+import {
+  reloadOnRecord,
+  warnOfClock,
+  watchHealth,
+  type Watching,
+  watchOwnConfig,
+} from "./watch_home.ts";
+
+/** What everything but turns may take to stop: connections, channels, children, the last writes. */
+const FINISH_MS = 10_000;
+
+/** What a home is opened with. */
+export interface Taken {
+  loaded: Loaded;
+  homeLog: HomeLog;
+  table: readonly Permission[];
+  denoDir: string | undefined;
+  sandboxes: TriedSandboxes;
+  launcher: GatewayLauncher;
+  release(): void;
+}
+
+/** A home that this process owns, with its service running. */
+export class OwnedHome {
+  readonly #parts: OwnedParts;
+  readonly #watching: Watching;
+  readonly #finishMs: number;
+  readonly authority: Authority;
+  /** Answers approvals for a terminal of this process. */
+  readonly operator: Pick<Operator, "attachTerminal">;
+  readonly loaded: Loaded;
+  readonly log: Log;
+  /** The file that the log goes to; undefined for standard error. */
+  readonly logFile: string | undefined;
+
+  constructor(parts: OwnedParts, authority: Authority, watching: Watching, finishMs = FINISH_MS) {
+    this.#parts = parts;
+    this.#watching = watching;
+    this.#finishMs = finishMs;
+    this.authority = authority;
+    this.operator = parts.operator;
+    this.loaded = parts.loaded;
+    this.log = parts.log;
+    this.logFile = parts.file;
+  }
+
+  /**
+   * Ends the service in order, and gives the home back. Rejects with `internal` when that takes much
+   * longer than `graceMs`, its children killed; but for `afterGuests`, which may stay for any time.
+   */
+  async leave(how: { graceMs: number; afterGuests?: boolean }): Promise<{ interrupted: number }> {
+    const leaving = this.#leaveInOrder(how);
+    if (how.afterGuests) return await leaving;
+    const late = Promise.withResolvers<never>();
+    const limitMs = how.graceMs + this.#finishMs;
+    const timer = setTimeout(() => {
+      this.killChildren();
+      const message = `The service did not stop within ${limitMs / 1_000} s and was ended; ` +
+        "the next start puts in order what is left";
+      late.reject(new ServiceError("internal", message));
+    }, limitMs);
+    return await Promise.race([leaving, late.promise]).finally(() => clearTimeout(timer));
+  }
+
+  /** Takes up the configuration file now, with one audit record. */
+  reload(by: string): Promise<ReloadedSettings> {
+    return this.#parts.reloadFor(by);
+  }
+
+  /** Waits, for a bounded time, until the log is written; before the process exits. */
+  flushLog(): Promise<void> {
+    return this.#parts.output.flush(LOG_FLUSH_MS);
+  }
+
+  /** Kills every child; for the moment before an exit that waits for nothing. */
+  killChildren(): void {
+    this.authority.kill();
+    const { channels, fetcher, actions, executor, documents, launcher } = this.#parts;
+    for (const each of [channels, fetcher, actions, executor, documents, launcher]) {
+      void each?.shutdown();
+    }
+  }
+
+  async #leaveInOrder(how: { graceMs: number; afterGuests?: boolean }) {
+    const { approvals, channels, mcp, fetcher, actions, executor, documents, launcher } =
+      this.#parts;
+    this.#watching.stop();
+    const pruned = this.#parts.retention.stop();
+    try {
+      const drained = await this.authority.drain(how);
+      await this.#parts.journalMark.closed();
+      return drained;
+    } finally {
+      await pruned;
+      await approvals.close();
+      // Before the walls around them go, so that their end is on record as what it is.
+      await mcp.shutdown();
+      await channels?.shutdown();
+      await fetcher.shutdown();
+      await Promise.all([
+        ...[actions, executor, documents, launcher].map((each) => each.shutdown()),
+        this.#watching.tried(),
+      ]);
+      this.#parts.known.close();
+      await this.#parts.state.close();
+      await this.#parts.audit.close();
+      this.#parts.release();
+    }
+  }
+}
+
+/** Opens a home that is taken, whose gateway is being started. */
+export async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
+  if (options.stays) await warnOfClock(options.paths, taken.homeLog.log);
+  const parts = await openParts(options, taken);
+  const { actions, health, known, log } = parts;
+  const authority = await startGateway(options, parts);
+  await parts.journalMark.opened();
+  known.onChange(authority.setSecretFingerprints);
+  // Between the boot and now.
+  authority.setSecretFingerprints(known.fingerprints);
+  const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
+  const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
+  parts.watched.config = watcher;
+  if (options.stays) parts.retention.start();
+  const stop = () => {
+    watcher?.close();
+    watching.stop();
+  };
+  return new OwnedHome(parts, authority, { ...watching, stop }, options.finishMs);
+}
+
+/** What a home is made of. */
+export type OwnedParts = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens what the gateway asks for: records, operators, actions. */
+async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
+  const { paths } = options;
+  const { config } = taken.loaded;
+  const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
+  const workspace = await makeWorkspace(config.agent.workspace, paths.home);
+  const records = await openRecords(options, config, homeLog);
+  const watched: { config?: ConfigWatcher } = {};
+  const reload = async () => await watched.config?.takeUp();
+  const shared = { ...taken, ...homeLog, ...records, config, workspace };
+  const opened = await openOperator(options, { ...shared, reload });
+  const ports = new GatewayPorts(homeLog.known.scrubber);
+  const served: { apiUrl?: string; wsUrl?: string } = {};
+  const work = await openActions(options, { ...shared, ...opened, ports, served });
+  const api = options.api ?? config.api.enabled;
+  const retention = openRetention(options, { ...shared, ports });
+  const reloadFor = (by: string) => reloadOnRecord(by, watched, shared);
+  return {
+    ...shared,
+    ...opened,
+    ...work,
+    reloadFor,
+    retention,
+    journalMark,
+    watched,
+    ports,
+    served,
+    api,
+  };
+}
+
+/** Starts the gateway, once what it needs from the first moment on is there. */
+async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Authority> {
+  const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
+  // A warning that commands run without a sandbox is not to wait for the first of them.
+  health.add(await actions.checks({ test: config.executor.allowUnconfined }));
+  const maxFiles = options.channels !== undefined || api ? await maxOpenFiles() : undefined;
+  let isUntouched = parts.journalMark.isUntouched;
+  // The gateway imports them itself, and would miss them for as long as it runs.
+  if (api && config.api.mcp) {
+    await parts.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
+  }
+  const { database, mediaDir, dataDir, socket, configFile } = options.paths;
+  return await startAuthority({
+    ...parts,
+    run: launcher.run,
+    restarts: launcher.restarts,
+    boot: () => ({
+      version: options.version,
+      pid: Deno.pid,
+      config: serviceConfig(config),
+      paths: { database, mediaDir, dataDir, socket, configFile },
+      journalUntouched: isUntouched,
+      api,
+      stays: channels !== undefined,
+      channels: channels?.served ?? [],
+      specs: channels?.specs() ?? [],
+      secretFingerprints: known.fingerprints,
+      maxOpenFiles: maxFiles,
+      checks: health.checks,
+      logLevel: options.logLevel ?? config.log.level,
+      logsToAuthority: options.logTo !== undefined,
+    }),
+    writeLog: (line) => parts.output.write(known.scrubber.text(line)),
+    onStarted(started) {
+      // Who dies has not closed it.
+      isUntouched = false;
+      Object.assign(parts.served, started);
+    },
+    signingKeys: openSigningKeys(config.channels.websocket, executor),
+    reload: parts.reloadFor,
+    localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
+    channelWorkers: channels?.workers,
+    scrubber: known.scrubber,
+  });
+}
+
+/** The way to the trusted proxy's signing keys, where they are fetched. */
+function openSigningKeys(
+  { trustedProxyAuth }: WebsocketConfig,
+  executor: Pick<Executor, "run">,
+): SigningKeyFetch | undefined {
+  const { jwksUrl = "" } = trustedProxyAuth ?? {};
+  return jwksUrl === "" ? undefined : createSigningKeyFetch({ jwksUrl, executor });
+}
