@@ -93,6 +93,12 @@ if (import.meta.main) {
     boolean: ["full", "built", "changed", "again"],
     string: ["since", "jobs", "timings"],
   });
+  if (flags.timings === "") {
+    console.error(
+      "--timings is empty: expected the file to write to, as in --timings /tmp/timings",
+    );
+    Deno.exit(2);
+  }
   const places = flags.changed
     ? await testsOfChange(String(flags.since ?? "HEAD"))
     : flags._.map(String);

@@ -76,11 +76,14 @@ test("what was written meanwhile is heard once, with its time and the id that it
     expected,
   );
   assertEquals(heard(again).length, 62);
-  // Nothing is new to one that starts once more, and nothing has two ids.
+  // Nothing is new to one that starts once more, and nothing has two ids. What was being handed over when
+  // the other ended may come again.
+  const known = new Set(again.host.published.map(({ messageId }) => messageId));
   const third = await away(world, again, section, () => Promise.resolve());
   await alice.say(third.jid, "marker");
   await third.heard("marker");
-  assertEquals(heard(third), ["marker"]);
+  const anew = third.host.published.filter(({ messageId }) => !known.has(messageId));
+  assertEquals(anew.map(({ content }) => content), ["marker"]);
   assert(live.messageId!.startsWith("archive:"));
 });
 

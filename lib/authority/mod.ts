@@ -19,6 +19,7 @@
  * - `authority.ts`: starts and supervises the gateway, and answers it
  * - `gateway_ports.ts`: the gate's way to the outbox and the automations of the gateway
  * - `gateway_transport.ts`: the gateway's end of the connection
+ * - `gateway_worker.ts`: starts the gateway as a Worker, for one command
  * - `health.ts`: sandbox, audit and disk, for GET /ready
  * - `home_lock.ts`: the lock of a home
  * - `journal_mark.ts`: tells a lost or replaced journal from a new one
@@ -31,7 +32,6 @@
  * - `plain_names.ts`: names that are never taken for secrets
  * - `protocol.ts`: what authority and gateway say to each other
  * - `run_gateway.ts`: starts the gateway as a process
- * - `gateway_worker.ts`: starts the gateway as a Worker, for one command
  * - `scrubbed_ports.ts`: ports that scrub what passes through
  * - `take_home.ts`: folders and lock of a home
  * - `watch_config.ts`: applies edits of the configuration
