@@ -11,6 +11,7 @@ import { realPathOf } from "../lib/base/real_path.ts";
 import type { HomePaths } from "../lib/config/paths.ts";
 import { ServiceError } from "../lib/base/errors.ts";
 import { connectClient, type LocalClient } from "../lib/local/client.ts";
+import { connectLocal, endpointAt } from "../lib/local/endpoint.ts";
 import { EXIT, type Globals } from "./command.ts";
 import { operateWith } from "./operator/operate_with.ts";
 import { processOutput } from "./output.ts";
@@ -52,12 +53,9 @@ export async function withService<T>(
     ...terminal,
   };
   options.logLevel ??= "error";
-  const { ownHome } = await import("../lib/process/own_home.ts");
   const giveUpAt = Date.now() + WAIT_MS;
   while (true) {
-    const home = await ownHome(options);
-    if (!("heldBy" in home)) return await useOwned(home, use);
-    const { connectLocal, endpointAt } = await import("../lib/local/endpoint.ts");
+    // Asked first, as that takes a tenth of what it takes to own the home.
     const client = await connectLocal(endpointAt(options.paths.socket));
     if (client !== undefined) {
       try {
@@ -67,6 +65,9 @@ export async function withService<T>(
         client.close();
       }
     }
+    const { ownHome } = await import("../lib/process/own_home.ts");
+    const home = await ownHome(options);
+    if (!("heldBy" in home)) return await useOwned(home, use);
     if (Date.now() > giveUpAt) {
       throw new ServiceError(
         "home_busy",

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirname } from "@std/path";
 import { ServiceError } from "./errors.ts";
 
 /**
@@ -21,6 +22,24 @@ export async function makePrivateDir(
   if (Deno.build.os === "windows") return;
   if (info.uid !== uid()) throw refuse(path, `it belongs to the user ${info.uid}`);
   if (info.mode !== null && (info.mode & 0o077) !== 0) await Deno.chmod(path, 0o700);
+}
+
+/**
+ * Whether nobody else can have made a folder, or put anything into it: in a shared place such as /tmp it has
+ * to be ours, and closed to others. False where there is none.
+ */
+export async function isOutOfReach(
+  path: string,
+  uid: () => number | null = Deno.uid,
+): Promise<boolean> {
+  try {
+    const [info, parent] = await Promise.all([Deno.lstat(path), Deno.stat(dirname(path))]);
+    if (!info.isDirectory) return false;
+    if (Deno.build.os === "windows" || ((parent.mode ?? 0) & 0o002) === 0) return true;
+    return info.uid === uid() && ((info.mode ?? 0) & 0o022) === 0;
+  } catch {
+    return false;
+  }
 }
 
 function refuse(path: string, reason: string): ServiceError {

@@ -5,7 +5,9 @@
  * @module
  */
 
+import { dirname } from "@std/path";
 import { type Endpoint, endpointAt } from "../base/local_endpoint.ts";
+import { isOutOfReach } from "../base/private_dir.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
 import { connectClient, type LocalClient } from "./client.ts";
 
@@ -36,9 +38,11 @@ export async function listenLocal(endpoint: Endpoint): Promise<LocalListener> {
 }
 
 /**
- * Connects to the service at an endpoint; undefined when nobody is there (or it is just leaving).
+ * Connects to the service at an endpoint; undefined when nobody is there (or it is just leaving). Who
+ * listens in a folder of somebody else is nobody: a long home has its socket in a shared place.
  */
 export async function connectLocal(endpoint: Endpoint): Promise<LocalClient | undefined> {
+  if (!await isOutOfReach(dirname(endpoint.file))) return undefined;
   try {
     if (endpoint.kind === "unix") {
       return await connectClient(await Deno.connect({ transport: "unix", path: endpoint.file }));

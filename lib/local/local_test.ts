@@ -202,6 +202,9 @@ for (const kind of ["unix", "tcp"] as const) {
         }));
       }
     })();
+    await Deno.chmod(dir, 0o777);
+    assertEquals(await connectLocal(endpoint), undefined, "anybody may listen there");
+    await Deno.chmod(dir, 0o700);
     const client = (await connectLocal(endpoint))!;
     assertEquals(await client.call("operate", ask("a")), { done: true });
     if (kind === "tcp") {
