@@ -1,6 +1,6 @@
 /**
  * Start of the command line beside `deno eval 1`: `service --version`, and a whole
- * `service agent -m hi` over a model that answers at once.
+ * `service agent -m hi` over a model that answers at once, alone and beside a service that runs.
  *
  * `deno run -A --cached-only --lock=deno.lock --frozen bench/cli_start.ts [--json]`
  *
@@ -8,7 +8,7 @@
  */
 
 import { RUN_FLAGS } from "../tests/support/home.ts";
-import { makeBenchHome, startModel } from "./processes.ts";
+import { makeBenchHome, start, startModel } from "./processes.ts";
 import { median, report } from "./report.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
@@ -40,6 +40,12 @@ for (let n = 0; n < 15; n++) {
     times[name].push(await time(commands[name]));
   }
 }
+const beside: number[] = [];
+{
+  const serve = [...RUN_FLAGS, "cli/main.ts", "serve", "--port", "0"];
+  await using _running = await start(serve, { SERVICE_HOME: home });
+  for (let n = 0; n < 15; n++) beside.push(await time(commands.agent));
+}
 await Deno.remove(home, { recursive: true });
 const against = { name: "deno eval 1", value: median(times.base) };
 report("start of the command line", [
@@ -56,5 +62,12 @@ report("start of the command line", [
     unit: "ms",
     against,
     aim: { atMost: 12 },
+  },
+  {
+    name: "service agent -m hi, beside a service",
+    value: median(beside),
+    unit: "ms",
+    against,
+    aim: { atMost: 5 },
   },
 ], { json: Deno.args.includes("--json") });
