@@ -18,8 +18,9 @@ export const NEW_JOURNAL: OptionSpec = {
   summary: "Start with an empty database if the home's is missing",
 };
 
-/** How long a command that only looks may have the home. */
+/** How long a command that only looks may have the home, and how long several of them. */
 const LOOK_MS = 100;
+const LOOKS_MS = 5_000;
 
 /**
  * Starts the service, calls `announce`, and drains on SIGTERM and SIGINT, and on SIGHUP where it has a terminal;
@@ -35,10 +36,14 @@ export async function runService(
   const logFile = named === serviceLog(options.paths) ? named : undefined;
   const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
   let home = await own();
-  if ("heldBy" in home) {
-    // A command that looks whether the home is taken has it for a moment.
+  const giveUpAt = Date.now() + LOOKS_MS;
+  while ("heldBy" in home && Date.now() < giveUpAt) {
+    // A command that looks whether the home is taken has it for a moment; the number is the last owner's then.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     home = await own();
+    if (!("heldBy" in home)) break;
+    const { hasOpen } = await import("./lifecycle/owner.ts");
+    if (home.heldBy !== undefined && await hasOpen(home.heldBy, options.paths.lockFile)) break;
   }
   if ("heldBy" in home) {
     throw new ServiceError(

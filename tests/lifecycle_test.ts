@@ -339,3 +339,23 @@ Deno.test({
     assertStringIncludes(stderr, "doesn't run in the background");
   },
 });
+
+Deno.test({
+  ...needs("a service starts once the commands that look at its home's lock have done so", "Linux"),
+  async fn() {
+    await using home = await makeHome();
+    await Deno.mkdir(`${home.dir}/home/run`, { recursive: true, mode: 0o700 });
+    const lock = await Deno.open(`${home.dir}/home/run/lock`, {
+      read: true,
+      write: true,
+      create: true,
+      mode: 0o600,
+    });
+    await lock.write(new TextEncoder().encode("4194303\n"));
+    await lock.lock(false);
+    const starting = home.start();
+    setTimeout(() => lock.close(), 1_500);
+    await using service = await starting;
+    assertEquals(await service.stop(), 0);
+  },
+});
