@@ -24,6 +24,7 @@ import { type Command, EXIT, type ExitCode, type Globals, type Invocation } from
 import { addSessionGrant } from "../operator/approval_choices.ts";
 import { TOKEN_VARIABLE } from "../operator/approver_token.ts";
 import type { Output } from "../output.ts";
+import { processService } from "../process_service.ts";
 
 /** What the command reaches outside of itself. */
 export interface AgentDeps {
@@ -252,8 +253,7 @@ const agent: Command = {
       env: (name) => Deno.env.get(name),
       openFolder: async (globals, how) =>
         (await import("../agent/open_folder.ts")).openFolder(globals, how),
-      withService: async (globals, use) =>
-        (await import("../open_service.ts")).withService(globals, use),
+      withService: processService,
     }),
 };
 

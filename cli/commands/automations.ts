@@ -32,6 +32,7 @@ import {
   typedInput,
 } from "../operator/operation_subcommand.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { processService } from "../process_service.ts";
 
 /** What the command reaches outside of itself. */
 export interface AutomationsDeps extends FieldSources {
@@ -199,17 +200,19 @@ const automations: Command = {
     ...OPERATIONS.map((each) => operationSubcommand(each, DIFFERENCES[each.command!])),
   ],
   run: async (invocation) => {
-    const withService: AutomationsDeps["withService"] = async (globals, use) =>
-      (await import("../open_service.ts")).withService(globals, use);
     if (COMMISSION_COMMANDS.includes(invocation.subcommand ?? "")) {
       const { processTokenSource: token } = await import("../operator/approver_token.ts");
-      return await runCommission(invocation, { token, terminal: processConfirm, withService });
+      return await runCommission(invocation, {
+        token,
+        terminal: processConfirm,
+        withService: processService,
+      });
     }
     return await runAutomations(invocation, {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       readText,
       confirm: processConfirm,
-      withService,
+      withService: processService,
     });
   },
 };

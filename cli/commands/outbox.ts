@@ -9,6 +9,7 @@ import type { OperationResult } from "../../lib/operations/operations.ts";
 import { OUTBOX } from "../../lib/operations/outbox.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Command, ExitCode, Globals, Invocation } from "../command.ts";
+import { processService } from "../process_service.ts";
 import { askSubcommand, listSubcommand, runSubcommand } from "../operator/ask_subcommand.ts";
 import { operateWith } from "../operator/operate_with.ts";
 import { plural } from "../plural.ts";
@@ -78,8 +79,7 @@ const outbox: Command = {
   subcommands: SUBCOMMANDS.map(({ spec }) => spec),
   run: (invocation) =>
     runOutbox(invocation, {
-      withService: async (globals, use) =>
-        (await import("../open_service.ts")).withService(globals, use),
+      withService: processService,
     }),
 };
 

@@ -11,6 +11,7 @@ import { confirm, type ConfirmDeps, processConfirm } from "../confirm.ts";
 import { formatSize } from "../format_size.ts";
 import { operateWith } from "../operator/operate_with.ts";
 import type { Output } from "../output.ts";
+import { processService } from "../process_service.ts";
 import { printTable } from "../table.ts";
 
 /** What the command reaches outside of itself. */
@@ -98,8 +99,7 @@ const prune: Command = {
   run: (invocation) =>
     runPrune(invocation, {
       confirm: processConfirm,
-      withService: async (globals, use) =>
-        (await import("../open_service.ts")).withService(globals, use),
+      withService: processService,
     }),
 };
 

@@ -24,6 +24,7 @@ import {
   typedInput,
 } from "../operator/operation_subcommand.ts";
 import { jsonLine, type Output } from "../output.ts";
+import { processService } from "../process_service.ts";
 import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { timeText } from "../time_text.ts";
@@ -214,8 +215,7 @@ const sessions: Command = {
   run: (invocation) =>
     runSessions(invocation, {
       confirm: processConfirm,
-      withService: async (globals, use) =>
-        (await import("../open_service.ts")).withService(globals, use),
+      withService: processService,
     }),
 };
 
