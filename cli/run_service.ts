@@ -18,7 +18,7 @@ export const NEW_JOURNAL: OptionSpec = {
   summary: "Start with an empty database if the home's is missing",
 };
 
-/** How long a command that only looks may have the home, and how long several of them. */
+/** How long a command that only looks may have the home, and how long several of them may, one after the other. */
 const LOOK_MS = 100;
 const LOOKS_MS = 5_000;
 

@@ -39,7 +39,7 @@ export async function listenLocal(endpoint: Endpoint): Promise<LocalListener> {
 
 /**
  * Connects to the service at an endpoint; undefined when nobody is there (or it is just leaving). Who
- * listens in a folder of somebody else is nobody: a long home has its socket in a shared place.
+ * listens in a folder of somebody else is nobody: a home with a long path has its socket in a shared place.
  */
 export async function connectLocal(endpoint: Endpoint): Promise<LocalClient | undefined> {
   if (!await isOutOfReach(dirname(endpoint.file))) return undefined;
