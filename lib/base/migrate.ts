@@ -26,25 +26,37 @@ export function migrate(
 ): number {
   const found = userVersion(db);
   refuseNewer(path, found, migrations);
-  for (const migration of migrations) {
-    if (migration.version <= found) continue;
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      db.exec(migration.sql);
-      db.exec(`PRAGMA user_version = ${migration.version}`);
-      db.exec("COMMIT");
-    } catch (cause) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw new ServiceError(
-        "database_unusable",
-        `Cannot bring the database "${path}" to version ${migration.version} ` +
-          `(${migration.name}), it stays at ${migration.version - 1}: ${String(cause)}`,
-        {},
-        { cause },
-      );
+  const { foreign_keys: foreignKeys } = db.prepare("PRAGMA foreign_keys").get()!;
+  // A table that others refer to is dropped and made anew, so references are checked after a step.
+  db.exec("PRAGMA foreign_keys = OFF");
+  try {
+    for (const migration of migrations) {
+      if (migration.version > found) step(db, migration, path);
     }
+  } finally {
+    db.exec(`PRAGMA foreign_keys = ${foreignKeys}`);
   }
   return found;
+}
+
+function step(db: DatabaseSync, { version, name, sql }: Migration, path: string): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    db.exec(sql);
+    const broken = db.prepare("PRAGMA foreign_key_check").get();
+    if (broken) throw new Error(`a row of "${broken.table}" refers to one that is not there`);
+    db.exec(`PRAGMA user_version = ${version}`);
+    db.exec("COMMIT");
+  } catch (cause) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw new ServiceError(
+      "database_unusable",
+      `Cannot bring the database "${path}" to version ${version} (${name}), ` +
+        `it stays at ${version - 1}: ${String(cause)}`,
+      {},
+      { cause },
+    );
+  }
 }
 
 /** The version that the database says it has; 0 for a new one. */

@@ -10,7 +10,6 @@ const TABLES = [
   "turns",
   "inputs",
   "messages",
-  "context",
   "context_starts",
   "events",
 ];
@@ -85,6 +84,19 @@ Deno.test("deleteSession() frees the key: what comes next is another session fro
   assertEquals(journal.history(id, 0, 10), []);
   await journal.close();
 });
+
+Deno.test("deleteSession() gives its id to no later session, also after a restart", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.db`;
+    const journal = openJournal({ path });
+    await fill(journal, "test:a", 1);
+    const { id } = journal.session("test:a")!;
+    await journal.deleteSession("test:a");
+    await journal.close();
+    const again = openJournal({ path });
+    assert((await begin(again, "new")).sessionId > id);
+    await again.close();
+  }));
 
 Deno.test("deleteSession() keeps what other sessions are saying", () =>
   withFolder(async (folder) => {

@@ -42,6 +42,7 @@ export function createEpochs(
     db,
     "INSERT OR REPLACE INTO deleted_keys (key_hash, generation) VALUES (?, ?)",
   );
+  const note = query(db, "UPDATE openings SET last_deleted = max(last_deleted, ?) WHERE one = 1");
   const count = query<[number]>(db, "SELECT count(*) FROM deleted_keys");
   const forgetAll = query(db, "DELETE FROM deleted_keys");
 
@@ -50,6 +51,7 @@ export function createEpochs(
     deleted(key, sessionId) {
       // Ids of sessions rise and are not used again, so each deletion gives another generation.
       insert.run(hashOf(key), sessionId);
+      note.run(sessionId);
       if (count.get()![0] <= maxDeletedKeys) return;
       forgetAll.run();
       renew.run();

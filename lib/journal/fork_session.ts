@@ -9,7 +9,7 @@ import { Refused, type Writer } from "./writer.ts";
 /** What stands for the turn of a message that none said. */
 const NO_TURN = 0;
 
-type MessageRow = [id: number, turn: number, isSummary: number];
+type MessageRow = [id: number, turn: number];
 type StartRow = [first: number, turn: number | null, summary: number | null];
 
 /** An id of the source and the one that stands for it in the fork. */
@@ -31,20 +31,19 @@ interface Copies {
  */
 export class SessionForks extends Queries {
   readonly #selectUser = this.query<[number]>(
-    "SELECT id FROM messages WHERE session_id = ? AND body IS NULL ORDER BY id LIMIT 1 OFFSET ?",
+    "SELECT id FROM messages WHERE session_id = ? AND body IS NULL AND users = ?",
   );
   readonly #countUsers = this.query<[number]>(
     "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL",
   );
   // A turn has one message of a person; its row may not name it when the turn never ran.
-  readonly #selectTurns = this.query<[turn: number, forgotten: number]>(
-    `SELECT t.turn, t.forgotten FROM messages AS m CROSS JOIN turns AS t ON t.turn = m.turn
+  readonly #selectTurns = this.query(
+    `SELECT t.turn FROM messages AS m CROSS JOIN turns AS t ON t.turn = m.turn
      WHERE m.session_id = ? AND m.id < ? AND m.body IS NULL AND t.ended_at NOT NULL`,
+    ([turn]: [number]) => turn,
   );
-  // Few hold the word, and only those are parsed.
   readonly #selectMessages = this.query<MessageRow>(
-    `SELECT id, turn, coalesce(instr(body, '"summary"') > 0 AND body ->> '$.role' = 'summary', 0)
-     FROM messages WHERE session_id = ? ORDER BY id`,
+    "SELECT id, turn FROM messages WHERE session_id = ? ORDER BY id",
   );
   readonly #selectStarts = this.query<StartRow>(
     "SELECT first, turn, summary FROM context_starts WHERE session_id = ? ORDER BY start",
@@ -67,14 +66,14 @@ export class SessionForks extends Queries {
     SELECT ?, f.sha256
     FROM messages AS said CROSS JOIN json_each(said.body, '$.media') AS p
     CROSS JOIN session_files AS f ON f.session_id = ? AND f.sha256 = substr(p.value ->> '$.path', -64)
-    WHERE said.id = ?`);
-  readonly #copyMessage = this.query(`INSERT INTO messages (session_id, turn, seq, tokens, body)
-    SELECT ?, ?, 0, tokens, body FROM messages WHERE id = ?`);
+    WHERE said.session_id = ? AND said.id = ?`);
+  readonly #copyMessage = this.query<[isUser: number]>(
+    `INSERT INTO messages (session_id, id, turn, seq, tokens, users, summary, body)
+     SELECT ?, ?, ?, 0, tokens, ?, summary, body FROM messages WHERE session_id = ? AND id = ?
+     RETURNING body IS NULL`,
+  );
   readonly #insertStart = this.query(
     "INSERT INTO context_starts (session_id, first, turn, summary) VALUES (?, ?, ?, ?)",
-  );
-  readonly #enter = this.query(
-    "INSERT INTO context (session_id, place, message, turn) VALUES (?, ?, ?, ?)",
   );
   readonly #writer: Writer;
   readonly #sessions: SessionRows;
@@ -121,27 +120,22 @@ export class SessionForks extends Queries {
   }
 
   #copy(source: Session, targetKey: string, end: number): Session {
-    const isForgotten = new Map(this.#selectTurns.all(source.id, end));
-    const chosen = [...isForgotten.keys()].sort((a, b) => a - b);
+    const chosen = this.#selectTurns.all(source.id, end).sort((a, b) => a - b);
     // Without a message, the first one of the fork is to name it.
     const title = chosen.length === 0 ? "" : source.title;
     const target = this.#sessions.insertLike(source, targetKey, { title, turns: chosen.length });
     const turns = this.#copyTurns(target, chosen);
-    const copied = this.#selectMessages.all(source.id)
-      .filter(([id, turn]) => turn === NO_TURN ? id < end : turns.has(turn));
     const messages: Ids = new Map();
-    for (const [id, turn] of copied) {
-      messages.set(id, this.#copyMessage.insert(target, turns.get(turn) ?? NO_TURN, id));
-      this.#copySaidFiles.run(target, source.id, id);
+    let users = 0;
+    for (const [id, turn] of this.#selectMessages.all(source.id)) {
+      if (turn === NO_TURN ? id >= end : !turns.has(turn)) continue;
+      const copy = messages.size + 1;
+      messages.set(id, copy);
+      const place = [target, copy, turns.get(turn) ?? NO_TURN, users];
+      users += this.#copyMessage.get(...place, source.id, id)![0];
+      this.#copySaidFiles.run(target, source.id, source.id, id);
     }
-    const start = this.#copyStarts({ source: source.id, target, end, turns, messages });
-    const [first, turn, summary] = start ?? [0, null, null];
-    if (summary !== null) this.#enter.run(target, 0, summary, turn);
-    for (const [id, turn, isSummary] of copied) {
-      const copy = messages.get(id)!;
-      if (copy < first || isSummary === 1 || isForgotten.get(turn) === 1) continue;
-      this.#enter.run(target, copy, copy, turns.get(turn) ?? NO_TURN);
-    }
+    this.#copyStarts({ source: source.id, target, end, turns, messages });
     return this.#sessions.find(targetKey)!;
   }
 
@@ -157,22 +151,19 @@ export class SessionForks extends Queries {
     return ids;
   }
 
-  /** Copies the starts of the context that lie in what is copied. Returns the latest. */
-  #copyStarts({ source, target, end, turns, messages }: Copies): StartRow | undefined {
+  /** Copies the starts of the context that lie in what is copied. */
+  #copyStarts({ source, target, end, turns, messages }: Copies): void {
     const copied = [...messages.keys()];
-    const past = (messages.get(copied.at(-1) ?? 0) ?? 0) + 1;
-    let latest: StartRow | undefined;
     for (const [first, turn, summary] of this.#selectStarts.all(source)) {
       if (turn === null ? first > end : !turns.has(turn)) continue;
-      const kept = copied[lowerBound(copied, first)];
-      latest = [
-        kept === undefined ? past : messages.get(kept)!,
+      this.#insertStart.run(
+        target,
+        // Copies count from 1.
+        lowerBound(copied, first) + 1,
         turn === null ? null : turns.get(turn)!,
         summary === null ? null : messages.get(summary) ?? null,
-      ];
-      this.#insertStart.run(target, ...latest);
+      );
     }
-    return latest;
   }
 }
 

@@ -278,17 +278,21 @@ Deno.test("compact() puts a summary in front of what is kept, each in place of t
   await journal.addMessage("d", answer("answer of d"));
   await journal.compact("d", "second", ids().at(-1)!);
   assertEquals(shortly(journal.context(sessionId)), ["summary: second", "assistant: answer of d"]);
+  // What has left the context doesn't come back.
+  await journal.compact("d", "second", 1);
+  assertEquals(shortly(journal.context(sessionId)), ["summary: second", "assistant: answer of d"]);
   await journal.end("d", ending("failed", true));
   // The summary stands for other turns too, so it stays.
   assertEquals(shortly(journal.context(sessionId)), ["summary: second"]);
   const history = shortly(journal.history(sessionId, 0, 100));
-  assertEquals(history.length, 10);
+  assertEquals(history.length, 11);
   assertEquals(history.filter((line) => line.startsWith("summary")), [
     "summary: first",
     "summary: second",
+    "summary: second",
   ]);
   const said = (await replay(journal, sessionId)).filter(({ event }) => event.type === "summary");
-  assertEquals(said.length, 2);
+  assertEquals(said.length, 3);
   await assertRejects(() => journal.compact("d", "x", 0), ServiceError, "keepFrom");
   await journal.close();
 });

@@ -4,53 +4,67 @@ import type { EventSource } from "./delta_log.ts";
 import { Queries } from "./query.ts";
 import type { HistoryPage, StoredMessage } from "../contract/journal.ts";
 
-type Row = [id: number, turnId: string, tokens: number, body: string | null, parts: string | null];
+/** A message's id, and how many of people are before it. */
+type Place = [id: number, users: number];
 
-const COLUMNS = `m.id, coalesce((SELECT id FROM turns WHERE turn = m.turn), ''), m.tokens, m.body,
-    CASE WHEN m.body IS NULL THEN (SELECT parts FROM inputs WHERE turn = m.turn) END`;
+type Row = [
+  id: number,
+  turnId: string | null,
+  tokens: number,
+  body: string | null,
+  parts: string | null,
+];
+
+const SELECT = `SELECT m.id, t.id, m.tokens, m.body, i.parts
+  FROM messages AS m LEFT JOIN turns AS t ON t.turn = m.turn
+  LEFT JOIN inputs AS i ON m.body IS NULL AND i.turn = m.turn`;
+
+const LATEST_START = "FROM context_starts WHERE session_id = ?1 ORDER BY start DESC LIMIT 1";
+const FIRST = `coalesce((SELECT first ${LATEST_START}), 0)`;
+
+/** Of summaries the latest alone, also when its turn is forgotten. */
+const IN_CONTEXT = `m.session_id = ?1 AND m.id >= ${FIRST}
+  AND iif(m.summary, m.id = (SELECT summary ${LATEST_START}), t.forgotten IS NOT 1)`;
 
 /**
- * Messages and the contexts made of them, over the tables `messages`, `context` and `inputs`. What
+ * Messages and the contexts made of them, over the tables `messages`, `context_starts` and `inputs`. What
  * changes them is called inside a batch of the writer.
  */
 export class MessageLog extends Queries {
   readonly #insert = this.query(
-    "INSERT INTO messages (session_id, turn, seq, tokens, body) VALUES (?, ?, ?, ?, ?)",
+    `INSERT INTO messages (session_id, id, users, turn, seq, tokens, summary, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  readonly #insertInput = this.query(`INSERT INTO messages (session_id, turn, seq, tokens, body)
-    SELECT ?, ?, ?, tokens, NULL FROM inputs WHERE turn = ?`);
-  readonly #enter = this.query(
-    "INSERT INTO context (session_id, place, message, turn) VALUES (?, ?, ?, ?)",
+  readonly #insertInput = this.query(
+    `INSERT INTO messages (session_id, id, users, turn, seq, tokens, summary, body)
+     SELECT ?, ?, ?, turn, ?, tokens, 0, NULL FROM inputs WHERE turn = ?`,
   );
+  readonly #selectNext = this.query<Place>(
+    `SELECT id + 1, users + (body IS NULL) FROM messages
+     WHERE session_id = ? ORDER BY id DESC LIMIT 1`,
+  );
+  // What has left the context doesn't come back.
   readonly #insertStart = this.query(
-    "INSERT INTO context_starts (session_id, first, turn, summary) VALUES (?, ?, ?, ?)",
+    `INSERT INTO context_starts (session_id, first, turn, summary)
+     VALUES (?1, max(?2, ${FIRST}), ?3, ?4)`,
   );
-  readonly #selectLast = this.query<[number | null]>(
-    "SELECT max(id) FROM messages WHERE session_id = ?",
-  );
-  readonly #sumContext = this.query<[number]>(`SELECT coalesce(sum(m.tokens), 0)
-    FROM context AS c CROSS JOIN messages AS m ON m.id = c.message WHERE c.session_id = ?`);
-  readonly #selectBefore = this.query(
-    `SELECT ${COLUMNS} FROM messages AS m WHERE m.session_id = ? AND m.id < ?
-     ORDER BY m.id DESC LIMIT ?`,
-    toStoredMessage,
-  );
-  readonly #countUsers = this.query<[number]>(
-    "SELECT count(*) FROM messages WHERE session_id = ? AND id < ? AND body IS NULL",
-  );
-  readonly #leaveAll = this.query("DELETE FROM context WHERE session_id = ?");
-  readonly #leaveBefore = this.query("DELETE FROM context WHERE session_id = ? AND place < ?");
-  readonly #leave = this.query(
-    "DELETE FROM context WHERE session_id = ? AND turn = ? AND place > 0",
-  );
-  // CROSS JOIN keeps the order of the tables: the small one leads.
   readonly #selectContext = this.query(
-    `SELECT ${COLUMNS} FROM context AS c CROSS JOIN messages AS m ON m.id = c.message
-     WHERE c.session_id = ? ORDER BY c.place`,
+    `${SELECT} WHERE ${IN_CONTEXT} ORDER BY m.id`,
     toStoredMessage,
+  );
+  readonly #sumContext = this.query<[number]>(
+    `SELECT coalesce(sum(m.tokens), 0)
+     FROM messages AS m LEFT JOIN turns AS t ON t.turn = m.turn WHERE ${IN_CONTEXT}`,
+  );
+  readonly #selectBefore = this.query(
+    `${SELECT} WHERE m.session_id = ? AND m.id < ? ORDER BY m.id DESC LIMIT ?`,
+    toStoredMessage,
+  );
+  readonly #selectUsers = this.query<[number]>(
+    "SELECT users FROM messages WHERE session_id = ? AND id = ?",
   );
   readonly #selectHistory = this.query(
-    `SELECT ${COLUMNS} FROM messages AS m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?`,
+    `${SELECT} WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?`,
     toStoredMessage,
   );
   readonly #selectTurn = this.query(
@@ -62,51 +76,42 @@ export class MessageLog extends Queries {
   );
 
   /** Records a turn's user message, whose parts stand in its input, and returns its id. */
-  addInput(
-    { sessionId, turn }: EventSource,
-    seq: number,
-    { inContext }: { inContext: boolean },
-  ): number {
-    const id = this.#insertInput.insert(sessionId, turn, seq, turn);
-    if (inContext) this.#enter.run(sessionId, id, id, turn);
+  addInput({ sessionId, turn }: EventSource, seq: number): number {
+    const [id, users] = this.#next(sessionId);
+    this.#insertInput.run(sessionId, id, users, seq, turn);
     return id;
   }
 
-  /** Records a message as the newest of the context. `body` is its JSON. */
-  add({ sessionId, turn }: EventSource, seq: number, message: Message, body: string): void {
-    const id = this.#insert.insert(sessionId, turn, seq, estimateTokens(message), body);
-    this.#enter.run(sessionId, id, id, turn);
+  /** Records a message. `body` is its JSON. */
+  add({ sessionId, turn }: EventSource, seq: number, message: Message, body: string): number {
+    const [id, users] = this.#next(sessionId);
+    const summary = message.role === "summary" ? 1 : 0;
+    const tokens = estimateTokens(message);
+    this.#insert.run(sessionId, id, users, turn, seq, tokens, summary, body);
+    return id;
   }
 
   /** Takes everything before the message out of the context and puts a summary in front. */
   replaceBy(source: EventSource, seq: number, summary: string, keepFrom: number): void {
-    const { sessionId, turn } = source;
     const message: Message = { role: "summary", text: summary };
-    const body = JSON.stringify(message);
-    this.#leaveBefore.run(sessionId, keepFrom);
-    const id = this.#insert.insert(sessionId, turn, seq, estimateTokens(message), body);
-    this.#enter.run(sessionId, 0, id, turn);
-    this.#insertStart.run(sessionId, keepFrom, turn, id);
+    const id = this.add(source, seq, message, JSON.stringify(message));
+    this.#insertStart.run(source.sessionId, keepFrom, source.turn, id);
   }
 
   /** Takes everything out of the context. */
   startAnew(sessionId: number): void {
-    this.#leaveAll.run(sessionId);
-    this.#insertStart.run(sessionId, this.#end(sessionId), null, null);
+    this.#insertStart.run(sessionId, this.#next(sessionId)[0], null, null);
   }
 
   /** Takes everything out of the context and puts a summary in its place. */
   startFrom(source: EventSource, seq: number, summary: string): void {
-    this.replaceBy(source, seq, summary, this.#end(source.sessionId));
-  }
-
-  /** Takes a turn's messages out of the context, but not a summary that it made. */
-  forget({ sessionId, turn }: EventSource): void {
-    this.#leave.run(sessionId, turn);
+    this.replaceBy(source, seq, summary, this.#next(source.sessionId)[0]);
   }
 
   context(sessionId: number): StoredMessage[] {
-    return this.#selectContext.all(sessionId);
+    const messages = this.#selectContext.all(sessionId);
+    const at = messages.findIndex(({ message }) => message.role === "summary");
+    return at < 0 ? messages : [...messages.splice(at, 1), ...messages];
   }
 
   /** Estimated tokens of the context. */
@@ -125,7 +130,7 @@ export class MessageLog extends Queries {
     const first = messages[0]?.id ?? 0;
     return {
       messages,
-      userIndex: this.#countUsers.get(sessionId, first)![0],
+      userIndex: this.#selectUsers.get(sessionId, first)?.[0] ?? 0,
       ...found.length > limit && { before: first },
     };
   }
@@ -135,9 +140,9 @@ export class MessageLog extends Queries {
     return this.#selectTurn.all(sessionId, firstId, turn);
   }
 
-  /** Past the last message. */
-  #end(sessionId: number): number {
-    return (this.#selectLast.get(sessionId)?.[0] ?? 0) + 1;
+  /** Which the next message gets. */
+  #next(sessionId: number): Place {
+    return this.#selectNext.get(sessionId) ?? [1, 0];
   }
 }
 
@@ -145,5 +150,5 @@ function toStoredMessage([id, turnId, tokens, body, parts]: Row): StoredMessage 
   const message: Message = body === null
     ? { role: "user", parts: JSON.parse(parts!) }
     : JSON.parse(body);
-  return { id, turnId, message, tokens };
+  return { id, turnId: turnId ?? "", message, tokens };
 }

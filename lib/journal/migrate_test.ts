@@ -42,6 +42,27 @@ Deno.test("migrate() stays at the last whole step when one fails", () => {
   db.close();
 });
 
+Deno.test("migrate() drops a table that others refer to, and refuses a step that leaves them nothing", () => {
+  const db = new DatabaseSync(":memory:");
+  const start = {
+    version: 1,
+    name: "one",
+    sql: `CREATE TABLE one (id INTEGER PRIMARY KEY);
+      CREATE TABLE two (one INTEGER REFERENCES one (id));
+      INSERT INTO one VALUES (1); INSERT INTO two VALUES (1)`,
+  };
+  const anew = "CREATE TABLE new (id INTEGER PRIMARY KEY)";
+  const swap = "DROP TABLE one; ALTER TABLE new RENAME TO one";
+  const lossy = { version: 2, name: "two", sql: `${anew}; ${swap}` };
+  const error = assertThrows(() => migrate(db, [start, lossy], "x"), ServiceError);
+  assertStringIncludes(error.message, 'a row of "two"');
+  assertEquals(userVersion(db), 1);
+  const whole = { ...lossy, sql: `${anew}; INSERT INTO new SELECT id FROM one; ${swap}` };
+  assertEquals(migrate(db, [start, whole], "x"), 1);
+  assertThrows(() => db.exec("DELETE FROM one"), Error, "FOREIGN KEY");
+  db.close();
+});
+
 Deno.test("migrate() refuses a version that it does not know and changes nothing", () => {
   const db = new DatabaseSync(":memory:");
   migrate(db, STEPS, "x");

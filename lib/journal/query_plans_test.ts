@@ -41,10 +41,9 @@ const MAY_PASS_OVER: Record<string, string> = {
   "DELETE FROM turns": "a thousand rows a write",
   "DELETE FROM inputs": "of a session that is being deleted",
   "SELECT id FROM messages WHERE session_id = ? AND body IS NULL": "a fork copies all of it anyway",
-  "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL":
-    "a fork, of an index of the messages of people",
-  "SELECT id, turn, coalesce(instr(body": "a fork copies all of it anyway",
-  "SELECT max(id) FROM messages": "the end of the index",
+  "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL": "a fork that is refused",
+  "SELECT id, turn FROM messages": "a fork copies all of it anyway",
+  "SELECT id + 1, users": "the end of the table",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
     "only turns that have not ended are in that index",

@@ -35,11 +35,11 @@ export function createSessionRemoval(
     `DELETE FROM events WHERE session_id = ?1 AND seq <= coalesce(
        (SELECT seq FROM events WHERE session_id = ?1 ORDER BY seq LIMIT 1 OFFSET ${ROWS_A_WRITE}),
        ${Number.MAX_SAFE_INTEGER})`,
-    "DELETE FROM context WHERE session_id = ?",
     "DELETE FROM context_starts WHERE session_id = ?",
     "DELETE FROM said_waiting WHERE session_id = ?",
-    `DELETE FROM messages WHERE id IN
-       (SELECT id FROM messages WHERE session_id = ? LIMIT ${ROWS_A_WRITE})`,
+    `DELETE FROM messages WHERE session_id = ?1 AND id <= coalesce(
+       (SELECT id FROM messages WHERE session_id = ?1 ORDER BY id LIMIT 1 OFFSET ${ROWS_A_WRITE}),
+       ${Number.MAX_SAFE_INTEGER})`,
     `DELETE FROM inputs WHERE turn IN
        (SELECT t.turn FROM turns AS t JOIN inputs USING (turn)
         WHERE t.session_id = ? LIMIT ${ROWS_A_WRITE})`,

@@ -53,15 +53,12 @@ export function createSessionRows(
   const columns = "id, key, title, created_at, updated_at, turns, model_preset, folder, pinned";
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
+  // An id is not used again: a reader may still hold that of a deleted session.
   const insert = query(
     db,
-    `INSERT INTO sessions (key, title, created_at, updated_at, turns, folder)
-     VALUES (?, '', ?, ?, 0, ?)`,
-  );
-  const insertLike = query(
-    db,
-    `INSERT INTO sessions (key, title, created_at, updated_at, turns, model_preset, folder)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (id, key, title, created_at, updated_at, turns, model_preset, folder)
+     VALUES (1 + max(coalesce((SELECT max(id) FROM sessions), 0),
+       (SELECT last_deleted FROM openings WHERE one = 1)), ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateTitle = query(db, "UPDATE sessions SET title = ? WHERE id = ?");
   const updatePreset = query(db, "UPDATE sessions SET model_preset = ? WHERE id = ?");
@@ -121,7 +118,7 @@ export function createSessionRows(
       if (found) return found[0];
       onMade(key);
       const createdAt = nextUpdate();
-      return insert.insert(key, createdAt, createdAt, folder ?? null);
+      return insert.insert(key, "", createdAt, createdAt, 0, null, folder ?? null);
     },
     countTurn(id, title) {
       updateTurns.run(nextUpdate(), title, id);
@@ -142,7 +139,7 @@ export function createSessionRows(
       onMade(key);
       const createdAt = nextUpdate();
       const kept = [modelPreset ?? null, folder ?? null];
-      return insertLike.insert(key, title, createdAt, createdAt, turns, ...kept);
+      return insert.insert(key, title, createdAt, createdAt, turns, ...kept);
     },
     find(key) {
       const row = selectOne.get(key);

@@ -53,15 +53,15 @@ export interface TurnWrites {
 export function createTurnWrites(
   { sessions, turns, events, messages, said, files, openTurns, requestKeys, now }: JournalParts,
 ): TurnWrites {
-  function enterInput(open: OpenTurn, inContext: boolean): number {
+  function enterInput(open: OpenTurn, { forget }: { forget: boolean }): number {
     const head = events.head(open.sessionId);
     open.afterSeq = head;
-    if (open.automation !== undefined && inContext) {
+    if (open.automation !== undefined && !forget) {
       const { lastResult } = open.automation;
       if (lastResult === undefined) messages.startAnew(open.sessionId);
       else messages.startFrom(open, head, lastResult);
     }
-    return open.firstMessage = messages.addInput(open, head, { inContext });
+    return open.firstMessage = messages.addInput(open, head);
   }
 
   function say(open: OpenTurn, encoded: readonly EncodedEvent[]): number {
@@ -97,7 +97,7 @@ export function createTurnWrites(
     tell,
     close,
     start(open) {
-      const firstMessage = open.firstMessage ?? enterInput(open, true);
+      const firstMessage = open.firstMessage ?? enterInput(open, { forget: false });
       open.attempts++;
       turns.start(open.turn, { startedAt: now(), afterSeq: open.afterSeq, firstMessage });
     },
@@ -106,13 +106,12 @@ export function createTurnWrites(
       messages.replaceBy(open, events.head(open.sessionId), summary, keepFrom);
     },
     end(open, { event, error, forget }) {
-      if (open.firstMessage === undefined) enterInput(open, !forget);
+      if (open.firstMessage === undefined) enterInput(open, { forget });
       close(open, { goesOn: false, forget });
       const last: AgentEvent[] = error === undefined ? [event] : [{ type: "error", error }, event];
       say(open, last.map(encodeEvent));
       const { status, usage } = event;
       turns.end(open.turn, { status, usage, error, endedAt: now(), forgotten: forget });
-      if (forget) messages.forget(open);
       said.release(open.sessionId, events.head(open.sessionId));
       // Nothing was done, so the same request may be made again. What
       // was closed above counts: a call that was cut off may have taken effect.

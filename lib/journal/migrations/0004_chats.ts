@@ -2,6 +2,11 @@ import type { Migration } from "../../base/migrate.ts";
 
 const HEX_32 = "[0-9a-f]".repeat(32);
 
+/** Whose a session is, by its key. */
+export const OWNER_COLUMN = `owner TEXT NOT NULL GENERATED ALWAYS AS (
+      CASE WHEN key GLOB 'websocket:${HEX_32}.*' THEN substr(key, 11, 32) ELSE '' END
+    ) VIRTUAL`;
+
 /**
  * What chats need: whether numbers seen before still count, whose a session is, messages that no turn
  * of the session said, and keys that a cancellation does not free.
@@ -28,9 +33,7 @@ export const chats: Migration = {
       generation INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
-    ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL GENERATED ALWAYS AS (
-      CASE WHEN key GLOB 'websocket:${HEX_32}.*' THEN substr(key, 11, 32) ELSE '' END
-    ) VIRTUAL;
+    ALTER TABLE sessions ADD COLUMN ${OWNER_COLUMN};
     CREATE INDEX sessions_of_owner ON sessions (owner, updated_at);
 
     -- Messages from elsewhere that enter the context when the turn that runs has ended.

@@ -9,6 +9,7 @@ import { missedMessages } from "./0007_missed_messages.ts";
 import { crashes } from "./0008_crashes.ts";
 import { folders } from "./0009_folders.ts";
 import { retention } from "./0010_retention.ts";
+import { fewerPages } from "./0011_fewer_pages.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   crashes,
   folders,
   retention,
+  fewerPages,
 ];

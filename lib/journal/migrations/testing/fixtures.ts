@@ -436,13 +436,32 @@ const VERSION_9 = `${VERSION_8}
   UPDATE sessions SET folder = '/home/ann/code' WHERE id = 2;
   `;
 
+const VERSION_10 = `${VERSION_9}
+  UPDATE sessions SET pinned = 1 WHERE id = 2;
+  `;
+
+const VERSION_11 = `${VERSION_10.replace(/INSERT INTO (messages|context) [^;]*;/g, "")}
+  INSERT INTO messages (session_id, id, turn, seq, tokens, users, summary, body) VALUES
+    (1, 1, 1, 0, 5, 0, 0, NULL),
+    (1, 2, 1, 4, 2, 1, 0, '{"role":"assistant","text":"Two lines.","calls":[]}'),
+    (1, 3, 1, 4, 4, 1, 1, '{"role":"summary","text":"They read notes."}'),
+    (1, 4, 2, 5, 2, 1, 0, NULL),
+    (2, 1, 3, 0, 1, 0, 0, NULL),
+    (3, 1, 4, 0, 1000, 0, 0, NULL),
+    (3, 2, 5, 0, 1001, 1, 0, NULL),
+    (4, 1, 0, 1, 2, 0, 0, '{"role":"assistant","text":"The build is done.","calls":[]}');
+  UPDATE turns SET first_message = CASE turn WHEN 3 THEN 1 WHEN 4 THEN 1 WHEN 5 THEN 2 END
+    WHERE turn IN (3, 4, 5);
+  UPDATE context_starts SET first = 3;
+  UPDATE openings SET last_deleted = 5;
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
   VERSION_7,
   VERSION_8,
   VERSION_9,
-  `${VERSION_9}
-  UPDATE sessions SET pinned = 1 WHERE id = 2;
-  `,
+  VERSION_10,
+  VERSION_11,
 ];
