@@ -20,7 +20,7 @@ import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
 import { fetchPackages, namesOf } from "../lib/packages/fetch_packages.ts";
 import { lockedPackages } from "../lib/packages/locked_packages.ts";
 import { progressLine } from "../lib/packages/progress_line.ts";
-import { batchesOf, findTests } from "./gate/find_tests.ts";
+import { batchesOf, findTests, isOfFullRun } from "./gate/find_tests.ts";
 import { Report } from "./gate/report.ts";
 import { runTests } from "./gate/run_tests.ts";
 import { gatewayCacheOf } from "./support/gateway_cache.ts";
@@ -107,9 +107,11 @@ if (import.meta.main) {
     console.error(`Cannot find "${lost}": expected a test file or a folder, relative to ${ROOT}`);
     Deno.exit(2);
   }
-  const files = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
+  const found = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
+  const leavesOut = !flags.full && flags._.length === 0;
+  const files = leavesOut ? found.filter((file) => !isOfFullRun(file)) : found;
   await fetchEverything();
-  const report = new Report(files.length);
+  const report = new Report(files.length, { leftOut: found.length - files.length });
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
   const isShort = !flags.full && !flags.changed && flags._.length === 0;
   const wantsBuilt = flags.built || isShort;

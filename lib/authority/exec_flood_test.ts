@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
-import { rounds } from "../../tests/support/rounds.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import { gateFixture } from "./testing/gate_fixture.ts";
 
-/** Folders in each other: more than files can be held; 900 end just before the longest path that is looked at. */
-const DEPTH = rounds(900, 520);
+/** Folders in each other: more than files can be held, and just before the longest path that is looked at. */
+const DEPTH = 900;
 
 interface Flood {
   name: string;
@@ -12,6 +12,8 @@ interface Flood {
   command: string;
   /** What the command is told; without it, it ends well. */
   told?: string;
+  /** In the full run alone. */
+  isLong?: true;
 }
 
 const FLOODS: Flood[] = [
@@ -21,16 +23,19 @@ const FLOODS: Flood[] = [
   },
   {
     name: "keys beside each other in the workspace",
+    isLong: true,
     command: "for i in $(seq 520); do echo $i > $i.pem; done",
     told: "520 more files to hide or to guard than the workspace has room for",
   },
   {
     name: "a key in each of many folders",
+    isLong: true,
     command: "mkdir $(seq -f f%g 520); for i in $(seq 520); do : > f$i/x.key; done",
     told: "than the workspace has room for",
   },
   {
     name: "keys in many folders of one folder",
+    isLong: true,
     command: "mkdir d $(seq -f d/%g 520); for i in $(seq 520); do : > d/$i/x.key; done",
   },
   {
@@ -40,6 +45,7 @@ const FLOODS: Flood[] = [
   },
   {
     name: "repositories",
+    isLong: true,
     command: "mkdir -p $(seq -f r%g/.git/objects 410); for i in $(seq 410); " +
       "do cd r$i/.git; echo 'ref: refs/heads/m' > HEAD; printf '[core]\\n\\tbare = false\\n' > config; " +
       "cd ../..; done",
@@ -74,6 +80,7 @@ const FLOODS: Flood[] = [
   },
   {
     name: "hundreds of folders in each other",
+    isLong: true,
     command: `path=$(printf 'a/%.0s' $(seq ${DEPTH})); mkdir -p $path; cd $path; : > x.pem`,
   },
   {
@@ -86,9 +93,13 @@ const FLOODS: Flood[] = [
   },
 ];
 
-for (const { name, command, told } of FLOODS) {
+for (const { name, command, told, isLong = false } of FLOODS) {
   Deno.test({
-    ...needs(`exec goes on for everybody after a command that left ${name}`, "bubblewrap"),
+    ...needs(
+      `exec goes on for everybody after a command that left ${name}`,
+      "bubblewrap",
+      isLong && FULL_RUN,
+    ),
     async fn() {
       await using gate = await gateFixture();
       const { status, output } = await gate.act("exec", {
@@ -116,6 +127,7 @@ Deno.test({
   ...needs(
     "exec goes on for everybody while a command that left too many keys still runs",
     "bubblewrap",
+    FULL_RUN,
   ),
   async fn() {
     await using gate = await gateFixture();

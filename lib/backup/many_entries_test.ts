@@ -1,6 +1,8 @@
 /** That the memory of a backup and of a restore doesn't grow with the number of files. */
 
 import { createHash } from "node:crypto";
+import { needs } from "../../tests/support/needs.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import { assertEquals } from "@std/assert";
 import { lockedFlags } from "../packages/locked_packages.ts";
 import { BACKUP_FORMAT, HEAD_ENTRY, headText, MANIFEST_ENTRY, ManifestText } from "./manifest.ts";
@@ -40,28 +42,34 @@ function* archive(): Generator<Bytes> {
   yield tarEnd();
 }
 
-Deno.test("readArchive() of an archive with very many empty files takes no more memory for them", async () => {
-  const path = await Deno.makeTempFile();
-  try {
-    const file = await Deno.open(path, { write: true });
-    await ReadableStream.from(archive()).pipeThrough(new CompressionStream("gzip"))
-      .pipeTo(file.writable);
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-q",
-        "-A",
-        "--cached-only",
-        ...lockedFlags(),
-        "--no-check",
-        `--v8-flags=--max-old-space-size=${HEAP_MIB}`,
-        new URL("./testing/read_archive_process.ts", import.meta.url).pathname,
-        path,
-      ],
-    }).output();
-    const decoder = new TextDecoder();
-    assertEquals([code, decoder.decode(stdout)], [0, `${ENTRIES}\n`], decoder.decode(stderr));
-  } finally {
-    await Deno.remove(path);
-  }
-});
+Deno.test(
+  needs(
+    "readArchive() of an archive with very many empty files takes no more memory for them",
+    FULL_RUN,
+  ),
+  async () => {
+    const path = await Deno.makeTempFile();
+    try {
+      const file = await Deno.open(path, { write: true });
+      await ReadableStream.from(archive()).pipeThrough(new CompressionStream("gzip"))
+        .pipeTo(file.writable);
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "-q",
+          "-A",
+          "--cached-only",
+          ...lockedFlags(),
+          "--no-check",
+          `--v8-flags=--max-old-space-size=${HEAP_MIB}`,
+          new URL("./testing/read_archive_process.ts", import.meta.url).pathname,
+          path,
+        ],
+      }).output();
+      const decoder = new TextDecoder();
+      assertEquals([code, decoder.decode(stdout)], [0, `${ENTRIES}\n`], decoder.decode(stderr));
+    } finally {
+      await Deno.remove(path);
+    }
+  },
+);

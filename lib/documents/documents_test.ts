@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { homedir } from "node:os";
 import { needs } from "../../tests/support/needs.ts";
-import { FULL_RUN } from "../../tests/support/rounds.ts";
+import { FULL_RUN, NO_SANDBOX } from "../../tests/support/rounds.ts";
 import {
   makeDocx,
   makeEach,
@@ -44,7 +44,7 @@ interface Setup {
   logged: string[];
 }
 
-/** Runs a test with a sandbox, where there is one, and without; `isLong`: without one in the full run. */
+/** Runs a test with a sandbox, where there is one, and without; `isLong`: in the full run alone. */
 function testBoth(
   name: string,
   test: (setup: Setup) => Promise<void>,
@@ -55,7 +55,8 @@ function testBoth(
     Deno.test({
       ...needs(
         `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
-        confined ? "bubblewrap" : isLong && FULL_RUN,
+        confined ? "bubblewrap" : NO_SANDBOX,
+        isLong && FULL_RUN,
       ),
       async fn() {
         const cacheDir = await Deno.makeTempDir();

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
+import { NO_SANDBOX } from "../../tests/support/rounds.ts";
 import { NO_PERMISSIONS } from "./command.ts";
 import { type ChildJob, type ChildOutcome, createExecutor, type Executor } from "./executor.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
@@ -25,7 +26,7 @@ function testBoth(name: string, test: (setup: Setup, confined: boolean) => Promi
     Deno.test({
       ...needs(
         `${name} (${confined ? "in the sandbox" : "without a sandbox"})`,
-        confined && "bubblewrap",
+        confined ? "bubblewrap" : NO_SANDBOX,
       ),
       async fn() {
         const folder = await Deno.realPath(await Deno.makeTempDir());

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
+import { NO_SANDBOX } from "../../tests/support/rounds.ts";
 import { boundedProgress } from "./bounded_progress.ts";
 import type { ChildSession } from "./child_session.ts";
 import { type ChildPermissions, NO_PERMISSIONS } from "./command.ts";
@@ -72,7 +73,7 @@ function testBoth(name: string, test: (setup: Setup) => Promise<void>): void {
     Deno.test({
       ...needs(
         `${name} (${sandbox === "auto" ? "in the sandbox" : "without a sandbox"})`,
-        sandbox === "auto" && "bubblewrap",
+        sandbox === "auto" ? "bubblewrap" : NO_SANDBOX,
       ),
       fn: () => withExecutor(sandbox, test),
     });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Need, needs } from "../../tests/support/needs.ts";
 import { runningCommands } from "../../tests/support/running_commands.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import { type GateFixture, gateFixture } from "../authority/testing/gate_fixture.ts";
 
@@ -291,7 +292,7 @@ testSandboxed(
   { maxOutputBytes: 4_000 },
 );
 
-testSandboxed("exec holds a fork bomb and a memory bomb, and other tools go on", async (gate) => {
+testSandboxed("exec holds a fork bomb, and other tools go on", async (gate) => {
   const bomb = gate.act("exec", {
     command: "bomb() { bomb | bomb & }; bomb 2>/dev/null; sleep 1; " +
       // Those that ended and nobody has reaped are no load.
@@ -303,6 +304,9 @@ testSandboxed("exec holds a fork bomb and a memory bomb, and other tools go on",
   const count = /^(\d+)$/m.exec(fork.output)?.[1];
   // Where even the count could not be started, the bomb was held too.
   if (count !== undefined) assert(Number(count) <= 300, fork.output);
+}, { alsoNeeds: [FULL_RUN] });
+
+testSandboxed("exec holds a memory bomb", async (gate) => {
   const memory = await gate.act("exec", {
     command: ["/bin/sh", "-c", "x=x; while :; do x=$x$x; done"],
     timeout_s: 60,

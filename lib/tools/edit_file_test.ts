@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import { type GateFixture, gateFixture } from "../authority/testing/gate_fixture.ts";
 
 /** Edits a file that holds `before`; gives what is said and what it holds then. */
@@ -88,28 +90,34 @@ Deno.test("edit_file knows line numbers that were copied with the lines", async 
   assertEquals((await edit(gate, "1: x\n", "1: x", "2: x")).after, "2: x\n");
 });
 
-Deno.test("edit_file finds the nearest place at the end of a file of 16 MiB, and changes it", async () => {
-  await using gate = await gateFixture();
-  const line = "0123456789 0123456789 0123456789\n";
-  const filler = line.repeat(Math.floor((16 * 1024 * 1024 - 100) / line.length));
-  const before = `${filler}\tfunction last() {\n\t\treturn 1;\n`;
-  const near = await edit(gate, before, "  function last() {\n    return 1;", "x");
-  assertEquals(near.status, "failed");
-  assertStringIncludes(near.output, "tabs, which the file has");
-  assertStringIncludes(near.output, "function last() {\n");
-  assert(near.output.length < 3_000, `${near.output.length}`);
-  const done = await edit(gate, before, "return 1;", "return 2;");
-  assertEquals(done.status, "ok", done.output);
-  assert(done.after.endsWith("return 2;\n"));
-  const large = await edit(gate, before, "return 1;", "x".repeat(1_000));
-  assertStringIncludes(large.output, "would become larger than the limit");
-  const many = await edit(gate, "a".repeat(16 * 1024 * 1024), "a", "b", { replace_all: true });
-  assertStringIncludes(many.output, "more than 1000000 times");
-  const short = await edit(gate, "\n".repeat(16 * 1024 * 1024 - 2) + "zz", "yy\nxx", "b");
-  assertStringIncludes(short.output, "No line of its first 20000 lines");
-  const beyond = await edit(gate, before + "x".repeat(1_000), "last", "x");
-  assertStringIncludes(beyond.output, "the limit for an edit");
-});
+Deno.test(
+  needs(
+    "edit_file finds the nearest place at the end of a file of 16 MiB, and changes it",
+    FULL_RUN,
+  ),
+  async () => {
+    await using gate = await gateFixture();
+    const line = "0123456789 0123456789 0123456789\n";
+    const filler = line.repeat(Math.floor((16 * 1024 * 1024 - 100) / line.length));
+    const before = `${filler}\tfunction last() {\n\t\treturn 1;\n`;
+    const near = await edit(gate, before, "  function last() {\n    return 1;", "x");
+    assertEquals(near.status, "failed");
+    assertStringIncludes(near.output, "tabs, which the file has");
+    assertStringIncludes(near.output, "function last() {\n");
+    assert(near.output.length < 3_000, `${near.output.length}`);
+    const done = await edit(gate, before, "return 1;", "return 2;");
+    assertEquals(done.status, "ok", done.output);
+    assert(done.after.endsWith("return 2;\n"));
+    const large = await edit(gate, before, "return 1;", "x".repeat(1_000));
+    assertStringIncludes(large.output, "would become larger than the limit");
+    const many = await edit(gate, "a".repeat(16 * 1024 * 1024), "a", "b", { replace_all: true });
+    assertStringIncludes(many.output, "more than 1000000 times");
+    const short = await edit(gate, "\n".repeat(16 * 1024 * 1024 - 2) + "zz", "yy\nxx", "b");
+    assertStringIncludes(short.output, "No line of its first 20000 lines");
+    const beyond = await edit(gate, before + "x".repeat(1_000), "last", "x");
+    assertStringIncludes(beyond.output, "the limit for an edit");
+  },
+);
 
 Deno.test("edit_file replaces 100,000 places at once, and none when that would be too much", async () => {
   await using gate = await gateFixture();

@@ -1,13 +1,17 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type GateFixture, gateFixture } from "../authority/testing/gate_fixture.ts";
-import { rounds } from "../../tests/support/rounds.ts";
+import { needs } from "../../tests/support/needs.ts";
+import { NO_SANDBOX, rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a test with a sandbox, where there is one, and without. */
 function testBoth(name: string, test: (gate: GateFixture) => Promise<void>): void {
   for (const sandbox of ["auto", "off"] as const) {
-    Deno.test(`${name} (sandbox ${sandbox})`, async () => {
-      await using gate = await gateFixture({ sandbox });
-      await test(gate);
+    Deno.test({
+      ...needs(`${name} (sandbox ${sandbox})`, sandbox === "off" && NO_SANDBOX),
+      async fn() {
+        await using gate = await gateFixture({ sandbox });
+        await test(gate);
+      },
     });
   }
 }

@@ -5,6 +5,8 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { needs } from "../../tests/support/needs.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import { urlsInText } from "../agent/hosts.ts";
 import type { ActionResult } from "../contract/actions.ts";
 import { findDenoDir } from "../packages/deno_dir.ts";
@@ -104,24 +106,34 @@ Deno.test("web_fetch tells what an error page says", async () => {
   assertMatch(result.output, /^HTTP 404 Not Found\ntext\/html; charset=utf-8\n\n# Gone & lost$/);
 });
 
-Deno.test("web_fetch ends within its limits for pages made to be slow, with the whole text", async () => {
-  const tail = `<p>${SENTENCE.repeat(20)}</p>`;
-  const evil: [string, string, RegExp][] = [
-    ["deep", "<div>".repeat(100_000) + tail, /no article is looked for in elements 100000 deep/],
-    ["wide", "<b>x, y</b>".repeat(100_000) + tail, /no article is looked for in 1000\d\d elements/],
-    ["mis-nested", "<b><i></b>".repeat(15_000) + tail, /whole page/],
-    ["attributes", `<div ${"a=1 ".repeat(400_000)}>${tail}</div>`, /whole page|the article/],
-    ["tables", "<table><tr><td>".repeat(10_000) + tail, /deep|whole page/],
-    ["breaks", `<div>${"text, with<br>".repeat(38_000)}</div>${tail}`, /whole page|the article/],
-    ["quotes", page(`<article>${tail.repeat(10)}<a href="${"&quot;".repeat(500_000)}`), /whole/],
-  ];
-  for (const [name, html, said] of evil) {
-    const { result, tookMs } = await fetchPage(html);
-    assertEquals([name, result.status], [name, "ok"], result.output.slice(0, 300));
-    assertMatch(result.output.slice(0, 300), said, name);
-    assert(tookMs < 20_000, `${name} took ${tookMs} ms`);
-  }
-});
+Deno.test(
+  needs(
+    "web_fetch ends within its limits for pages made to be slow, with the whole text",
+    FULL_RUN,
+  ),
+  async () => {
+    const tail = `<p>${SENTENCE.repeat(20)}</p>`;
+    const evil: [string, string, RegExp][] = [
+      ["deep", "<div>".repeat(100_000) + tail, /no article is looked for in elements 100000 deep/],
+      [
+        "wide",
+        "<b>x, y</b>".repeat(100_000) + tail,
+        /no article is looked for in 1000\d\d elements/,
+      ],
+      ["mis-nested", "<b><i></b>".repeat(15_000) + tail, /whole page/],
+      ["attributes", `<div ${"a=1 ".repeat(400_000)}>${tail}</div>`, /whole page|the article/],
+      ["tables", "<table><tr><td>".repeat(10_000) + tail, /deep|whole page/],
+      ["breaks", `<div>${"text, with<br>".repeat(38_000)}</div>${tail}`, /whole page|the article/],
+      ["quotes", page(`<article>${tail.repeat(10)}<a href="${"&quot;".repeat(500_000)}`), /whole/],
+    ];
+    for (const [name, html, said] of evil) {
+      const { result, tookMs } = await fetchPage(html);
+      assertEquals([name, result.status], [name, "ok"], result.output.slice(0, 300));
+      assertMatch(result.output.slice(0, 300), said, name);
+      assert(tookMs < 20_000, `${name} took ${tookMs} ms`);
+    }
+  },
+);
 
 const PAGE = {
   type: "page",

@@ -8,7 +8,7 @@ const FILES = [
   "channels/xmpp/connection_test.ts",
   "cli/completions/completions_test.ts",
   "lib/http/listen_tls_test.ts",
-  "tests/websocket_nginx_test.ts",
+  "tests/full/websocket_nginx_test.ts",
 ];
 
 Deno.test("the gate passes where no program is on the PATH, and lists what was skipped for that", async () => {

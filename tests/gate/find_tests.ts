@@ -13,12 +13,15 @@ const QUICK_FILES = 32;
 const SLOW_FILES = 4;
 const WHOLE_FILES = 2;
 
+/** Tests of the whole service under faults and attacks and on every platform. The full run alone has them. */
+const FULL_FOLDER = "tests/full/";
+
 /** What a test file says when its tests start processes, and so take seconds. */
 const STARTS_PROCESSES =
   /\bDeno\.Command\b|support\/project_copy\.ts|commandsFixture|withCommands|gateFixture|testing\/test_with/;
 
 /** What runs against the whole service or a whole channel, and so takes tens of seconds. */
-const RUNS_WHOLE = /^tests\/[^/]+$|conformance_test\.ts$|^channels\/email\/runtime/;
+const RUNS_WHOLE = /^tests\/(full\/)?[^/]+$|conformance_test\.ts$|^channels\/email\/runtime/;
 
 /** A test file. */
 export interface TestFile {
@@ -27,6 +30,11 @@ export interface TestFile {
   cost: "quick" | "slow" | "whole";
   /** Length of its source. */
   chars: number;
+}
+
+/** Whether the short run leaves the file out, unless it is named. */
+export function isOfFullRun({ path }: TestFile): boolean {
+  return path.startsWith(FULL_FOLDER);
 }
 
 /** Every `*_test.ts` below the root, or of the files and folders that are named. */

@@ -18,14 +18,17 @@ export class Report {
   #done = 0;
   #toldAt = performance.now();
   readonly #files: number;
+  readonly #leftOut: number;
   readonly #begunAt = performance.now();
   readonly #skipped: string[] = [];
   readonly #broken: string[] = [];
   readonly #unstable: string[] = [];
   readonly #durations: [files: string, ms: number][] = [];
 
-  constructor(files: number) {
+  /** `leftOut`: test files that only the full run has. */
+  constructor(files: number, { leftOut = 0 } = {}) {
     this.#files = files;
+    this.#leftOut = leftOut;
   }
 
   /** Takes a check that is not a test; `problem` is what it printed when it failed. */
@@ -72,6 +75,9 @@ export class Report {
     if (Deno.stdout.isTerminal()) this.#rewrite("");
     const { lines, unexplained } = summarizeSkips(this.#skipped);
     if (lines.length > 0) console.log(`\nSkipped:\n  ${lines.join("\n  ")}`);
+    if (this.#leftOut > 0) {
+      console.log(`\nLeft out: ${this.#leftOut} test files. Run them with: deno task test:full`);
+    }
     // A test that is left out without a word is as bad as one that fails.
     this.#failed += unexplained.length;
     this.#broken.push(...unexplained.map((name) => `skipped without a reason: ${name}`));

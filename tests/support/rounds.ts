@@ -5,10 +5,20 @@
  * @module
  */
 
+import { needs } from "./needs.ts";
+
 const IS_FULL = Deno.env.get("SERVICE_TEST_FULL") === "1";
 
 /** What a test needs that takes too long for the short run and means nothing with fewer rounds. */
 export const FULL_RUN = { what: "the full run", isThere: IS_FULL };
+
+/** What a test needs in its form without a sandbox, where there is one to run it in as well. */
+export const NO_SANDBOX = {
+  what: FULL_RUN.what,
+  get isThere() {
+    return IS_FULL || needs("", "bubblewrap").ignore;
+  },
+};
 
 /**
  * Rounds of this run. `short` is for what has a least size at which it still means something; without
