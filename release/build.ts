@@ -73,9 +73,9 @@ export async function build(folder: string): Promise<void> {
     await bundleProcess(processes[0]!);
     await Promise.all([
       ...processes.slice(1).map(bundleProcess),
-      ...[...Object.values(CHILD_ENTRIES), SETTLE_MODULE.replace(/\.js$/, ".ts")].map((path) =>
-        bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])
-      ),
+      ...[...new Set(Object.values(CHILD_ENTRIES)), SETTLE_MODULE.replace(/\.js$/, ".ts")].map((
+        path,
+      ) => bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])),
     ]);
     await tellWhereTheyAre(made);
     await Deno.mkdir(join(made, dirname(START_PAGE)), { recursive: true });

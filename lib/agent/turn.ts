@@ -143,8 +143,9 @@ class TurnLoop {
     };
   }
 
-  /** Nothing more is said. */
+  /** Nothing more is said and done. */
   close(): void {
+    if (this.#ranTool) this.#ports.actions.turnEnded(this.#run.turn.id);
     this.#recorder.flush();
   }
 

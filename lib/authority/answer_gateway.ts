@@ -181,6 +181,7 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
     },
     notices: {
       requester_left: (key) => leaving.get(keyOf(key))?.abort(),
+      turn_ended: (turnId) => actions.turnEnded(turnId),
       log_lines(text) {
         for (const line of text.trimEnd().split("\n")) deps.writeLog?.(line);
       },

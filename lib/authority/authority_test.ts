@@ -26,6 +26,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     restarts: false,
     onStarted: () => {},
     actions: {
+      turnEnded() {},
       async act(request, options) {
         try {
           const result = await gate.actions.act(request, options);

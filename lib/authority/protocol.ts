@@ -199,6 +199,8 @@ export const AUTHORITY = {
   notices: {
     /** Whoever opened the turn of this action is not there any more. */
     requester_left: notice<ActionKey>(shape(z.object({ turnId: NAME, callId: NAME }))),
+    /** No more actions of this turn will come. */
+    turn_ended: notice<string>(shape(NAME)),
     /** Lines of the gateway's log, where the authority has asked for them. */
     log_lines: notice<string>(shape(z.string().max(MAX_LOG_CHARS))),
   },

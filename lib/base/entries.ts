@@ -7,18 +7,20 @@
 
 import { moduleUrl } from "./layout.ts";
 
+const FILE_TOOLS = "lib/tools/child/file_tools.ts";
+
 /** The child side of each tool that has one, by the tool's name. */
 export const TOOL_ENTRIES = {
   attach_file: "lib/tools/child/attach_file.ts",
-  edit_file: "lib/tools/child/edit_file.ts",
+  edit_file: FILE_TOOLS,
   fetch_keys: "lib/tools/child/fetch_keys.ts",
-  list_files: "lib/tools/child/list_files.ts",
-  read_file: "lib/tools/child/read_file.ts",
+  list_files: FILE_TOOLS,
+  read_file: FILE_TOOLS,
   resolve_host: "lib/tools/child/resolve_host.ts",
-  search_files: "lib/tools/child/search_files.ts",
+  search_files: FILE_TOOLS,
   web_fetch: "lib/tools/child/web_fetch.ts",
   web_search: "lib/tools/child/web_search.ts",
-  write_file: "lib/tools/child/write_file.ts",
+  write_file: FILE_TOOLS,
 } as const;
 
 /** What a child starts with, which sees no other file: its module is whole in itself. */

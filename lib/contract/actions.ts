@@ -137,6 +137,8 @@ export interface ActionPort {
       left?: AbortSignal;
     },
   ): Promise<ActionResult>;
+  /** The turn acts no more: what its actions shared ends. */
+  turnEnded(turnId: string): void;
 }
 
 /** What is told of an approval while an action waits for it. */

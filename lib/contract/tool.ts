@@ -71,6 +71,11 @@ export interface Tool<Args = unknown> {
    * child's task alone: never into a record, a digest or an approval. Only the authority's table has it.
    */
   readonly childSettings?: unknown;
+  /**
+   * It works on the bytes of files and has no parser of a format: the actions of a turn in the workspace share
+   * a process (`lib/executor/turn_workers.ts`). Absent: each has its own.
+   */
+  readonly sharesProcess?: true;
   /** A short breadcrumb for people, such as `read_file notes.md`. */
   hint(args: Args): string;
   /** Time that one run may take, milliseconds. */

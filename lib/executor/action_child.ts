@@ -1,6 +1,6 @@
 /**
- * What a child that runs one action is asked, and what it may answer. The authority ends it once it has
- * answered. Its own side is `serve_child.ts`.
+ * What a child that runs actions is asked, and what it may answer. The authority asks it for one at a time, and
+ * ends it after the first unless it is a turn's worker. Its own side is `serve_child.ts`.
  *
  * @module
  */

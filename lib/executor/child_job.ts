@@ -5,7 +5,7 @@
  */
 
 import type { Tool } from "../contract/tool.ts";
-import type { PathTarget, ResolvedAction, UrlTarget } from "../contract/actions.ts";
+import type { ActionContext, PathTarget, ResolvedAction, UrlTarget } from "../contract/actions.ts";
 import { addressPort, closedRangesWithout } from "../base/addresses.ts";
 import { type ChildPermissions, NO_PERMISSIONS } from "./command.ts";
 import type { ChildJob } from "./executor.ts";
@@ -22,17 +22,28 @@ export interface JobSettings {
 const NO_FILES: SandboxView = { readOnly: [], readWrite: [], network: false };
 const RESOLVE_TIMEOUT_MS = 10_000;
 
-/** The child of an action that was allowed. Throws on a target that no child may have. */
+/**
+ * The child of an action that was allowed, in a turn that may have workers. Throws on a target that no child
+ * may have.
+ */
 export function actionJob(
   { tool, args, target }: ResolvedAction,
-  { timeoutMs, childSettings: settings }: Pick<Tool, "timeoutMs" | "childSettings">,
+  { timeoutMs, childSettings: settings, sharesProcess }: Pick<
+    Tool,
+    "timeoutMs" | "childSettings" | "sharesProcess"
+  >,
   { workspace, maxOutputBytes }: JobSettings,
+  turn?: Pick<ActionContext, "sessionKey" | "turnId">,
 ): ChildJob {
   const shared = { tool, args, target, workspace, maxOutputBytes };
   const task = settings === undefined ? shared : { ...shared, settings };
   switch (target.kind) {
     case "path":
-      return { task, timeoutMs, ...pathNeeds(target, workspace) };
+      return {
+        ...{ task, timeoutMs, ...pathNeeds(target, workspace) },
+        ...sharesProcess && turn && isInside(target.real, workspace) &&
+          { worker: workerNeeds(target, workspace, turn) },
+      };
     case "url":
       return { task, timeoutMs, ...urlNeeds(target) };
     case "chat":
@@ -83,6 +94,16 @@ function pathNeeds(
     permissions: { ...NO_PERMISSIONS, read: [folder.real], write: [folder.real] },
     view: { ...NO_FILES, readWrite: [bound] },
   };
+}
+
+/** What it may do does not depend on the file, so that all files have one. Its view is the action's. */
+function workerNeeds(
+  { access }: PathTarget,
+  workspace: string,
+  { sessionKey, turnId }: Pick<ActionContext, "sessionKey" | "turnId">,
+): NonNullable<ChildJob["worker"]> {
+  const write = access === "write" ? [workspace] : [];
+  return { sessionKey, turnId, permissions: { ...NO_PERMISSIONS, read: [workspace], write } };
 }
 
 function urlNeeds(target: UrlTarget): { permissions: ChildPermissions; view: SandboxView } {

@@ -1,6 +1,7 @@
 /**
- * Runs one action in one child process, confined as well as this machine allows, and ends it with its
- * whole tree when its time is up, when it is cancelled, and when the service stops.
+ * Runs actions in child processes, each in one of its own or in its turn's worker (`turn_workers.ts`), confined
+ * as well as this machine allows, and ends those with their whole trees when their time is up, when they are
+ * cancelled, and when the service stops.
  *
  * @module
  */
@@ -14,11 +15,19 @@ import { closeInherited } from "./inherited.ts";
 import { LiveChildren } from "./live_children.ts";
 import { openSession } from "./open_session.ts";
 import { endOf, type SpawnedProcess, type SpawnOptions, spawnProcess } from "./spawn_process.ts";
-import { type ChildOutcome, runProcess } from "./process.ts";
+import {
+  type ActionProcess,
+  type ChildOutcome,
+  runTask,
+  startProcess,
+  type TaskEnd,
+  type TaskOptions,
+} from "./process.ts";
 import type { Endpoint, Handlers } from "../rpc/endpoint.ts";
 import { SANDBOX_CACHE_DIR, type SandboxView, sandboxView } from "./sandbox.ts";
 import { EXEC_FILTERED } from "./seccomp_filter.ts";
 import { type TriedSandbox, TriedSandboxes } from "./tried_sandboxes.ts";
+import { TurnWorkers } from "./turn_workers.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
 import { type EntryName, entryUrl } from "../base/entries.ts";
 
@@ -34,6 +43,8 @@ export interface ChildJob {
   packages?: LockedPackages;
   /** The module of the child; default: that of the tool. */
   entry?: URL;
+  /** Where there is a sandbox, the turn's worker with these permissions and the same view runs it. */
+  worker?: { sessionKey: string; turnId: string; permissions: ChildPermissions };
 }
 
 /** A child that lives on. */
@@ -96,9 +107,14 @@ export interface ExecutorOptions {
   maxHeapMiB?: number;
   /** Of each half of where V8 keeps what is new: less takes less memory and more time. Default: V8's own. */
   maxNewMiB?: number;
+  /** How long a turn's worker may rest before it ends. Default 30,000. */
+  workerIdleMs?: number;
   /** Data segments of a child: its heap, code, stacks and buffers. Infinity: any. Default 2 GiB. */
   maxDataBytes?: number;
 }
+
+/** By which the processor time of a worker is bounded; each action has its own time limit. */
+const WORKER_TIME_MS = 15 * 60_000;
 
 const DEFAULTS = {
   unconfined: "file tools refuse paths that hold links",
@@ -107,6 +123,7 @@ const DEFAULTS = {
   maxSessions: 32,
   maxOpenFiles: 256,
   maxHeapMiB: 256,
+  workerIdleMs: 30_000,
   maxDataBytes: 2 * 1024 * 1024 * 1024,
 };
 
@@ -119,6 +136,7 @@ class ChildExecutor {
   readonly #options: ExecutorOptions & typeof DEFAULTS;
   readonly #sandboxes: TriedSandboxes;
   readonly #children: LiveChildren;
+  readonly #workers: TurnWorkers;
   #found: Promise<Found> | undefined;
 
   constructor(options: ExecutorOptions) {
@@ -126,6 +144,7 @@ class ChildExecutor {
     const { cacheDir: folder, sandbox } = options;
     this.#sandboxes = options.sandboxes ?? new TriedSandboxes({ folder, sandbox });
     this.#children = new LiveChildren({ ...this.#options, called: "children" });
+    this.#workers = new TurnWorkers({ idleMs: this.#options.workerIdleMs });
   }
 
   /**
@@ -136,32 +155,81 @@ class ChildExecutor {
     job: ChildJob,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (text: string) => void },
   ): Promise<ChildOutcome> {
-    const { slots, closing } = this.#children;
     const { log } = this.#options;
     const { tool } = job.task;
+    const options = { ...job, signal, onProgress };
     try {
-      const release = await slots.take(signal);
-      if (release === undefined) {
-        return { type: "fault", message: `${slots.maxWaiting} actions wait already` };
-      }
-      const child = await this.#children.start(release, async () => {
-        const started = await this.#commandLine({ ...job, tool });
-        signal.throwIfAborted();
-        if (closing.aborted) return undefined;
-        return runProcess({ ...job, ...started, signal, closing, onProgress });
-      });
-      if (child === undefined) return { type: "fault", message: "the service is stopping" };
-      const { result, stderr } = await child.outcome;
+      const { worker } = job;
+      const isShared = worker !== undefined && (await this.#find()).sandbox !== undefined;
+      const { result, stderr } = isShared
+        ? await this.#runShared({ ...job, worker }, options)
+        : await this.#runAlone(job, options);
       if (result.type === "fault") {
         log.warning("A child of the executor failed", { tool, reason: result.message, stderr });
       }
       return result;
     } catch (error) {
       signal.throwIfAborted();
+      if (this.#children.closing.aborted) {
+        return { type: "fault", message: "the service is stopping" };
+      }
       const message = error instanceof Error ? error.message : String(error);
       log.error("A child of the executor cannot be started", { tool, reason: message });
       return { type: "fault", message: `its process cannot be started: ${message}` };
     }
+  }
+
+  async #runAlone(job: ChildJob, options: TaskOptions): Promise<TaskEnd> {
+    const { slots } = this.#children;
+    const release = await slots.take(options.signal);
+    if (release === undefined) return tooMany(slots.maxWaiting);
+    const process = await this.#start(job, options.signal, release);
+    return await runTask(process, options).finally(() => process.end("it has answered"));
+  }
+
+  async #runShared(
+    job: ChildJob & Required<Pick<ChildJob, "worker">>,
+    options: TaskOptions,
+  ): Promise<TaskEnd> {
+    const { slots } = this.#children;
+    const { signal } = options;
+    const { sessionKey, turnId, permissions } = job.worker;
+    const { view, task: { tool }, entry = entryUrl(tool as EntryName) } = job;
+    // A folder that was replaced is another one, and what is mounted still the first.
+    const folders = await Promise.all(
+      [...view.readOnly, ...view.readWrite].map((path) => Deno.stat(path)),
+    );
+    const seen = folders.map(({ dev, ino }) => [dev, ino]);
+    const key = JSON.stringify([sessionKey, turnId, permissions, view, seen, entry.href]);
+    const end = await this.#workers.run({ key, turnId }, signal, async (started) => {
+      const release = await slots.take(signal);
+      if (release === undefined) return undefined;
+      try {
+        const worker = { ...job, permissions, timeoutMs: WORKER_TIME_MS };
+        const process = await started(() => this.#start(worker, signal, () => {}));
+        return await runTask(process, options);
+      } finally {
+        release();
+      }
+    });
+    return end ?? tooMany(slots.maxWaiting);
+  }
+
+  /** `release` is called when it is gone, or is not started. */
+  #start(job: ChildJob, signal: AbortSignal, release: () => void): Promise<ActionProcess> {
+    const { closing } = this.#children;
+    const { tool, maxOutputBytes: maxErrorChars } = job.task;
+    return this.#children.start(release, async () => {
+      const started = await this.#commandLine({ ...job, tool });
+      signal.throwIfAborted();
+      closing.throwIfAborted();
+      return startProcess({ ...started, maxErrorChars, closing });
+    });
+  }
+
+  /** Nothing more is done in that turn: its workers end. */
+  turnEnded(turnId: string): void {
+    this.#workers.turnEnded(turnId);
   }
 
   /**
@@ -226,7 +294,8 @@ class ChildExecutor {
   }
 
   counts(): { running: number; waiting: number; sessions: number } {
-    return this.#children.counts();
+    const counts = this.#children.counts();
+    return { ...counts, waiting: counts.waiting + this.#workers.waiting };
   }
 
   /** Kills every child. Resolves when all are gone; later jobs are faults. */
@@ -330,6 +399,10 @@ class ChildExecutor {
     ];
     return ["/bin/sh", "-c", limits.join(" && "), filter ?? "sh"];
   }
+}
+
+function tooMany(waiting: number): TaskEnd {
+  return { result: { type: "fault", message: `${waiting} actions wait already` }, stderr: "" };
 }
 
 function isKept(argument: string): boolean {

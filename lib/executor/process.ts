@@ -1,6 +1,6 @@
 /**
- * One action in one child process: the task goes in, an answer comes out, and nothing of its tree is left
- * afterwards.
+ * Child processes that run actions: a task goes in, an answer comes out. One that is late or is cancelled is
+ * killed, and nothing of its tree is left afterwards.
  *
  * @module
  */
@@ -8,29 +8,41 @@
 import { ACTION_CHILD, type ChildResult, type ChildTask } from "./action_child.ts";
 import { boundedProgress } from "./bounded_progress.ts";
 import { MAX_FRAME_BYTES } from "../rpc/frames.ts";
-import { ChildEnded, spawnChild } from "./spawn_child.ts";
+import { ChildEnded, spawnChild, type SpawnedChild } from "./spawn_child.ts";
 import { OUT_OF_MEMORY } from "./spawn_process.ts";
 
-/** How one process is run. */
-export interface ProcessOptions {
+/** How a process is started. */
+export interface StartOptions {
   argv: readonly string[];
   /** The whole environment. */
   env: Record<string, string>;
+  /** Characters of an error's words; more is cut. */
+  maxErrorChars: number;
+  /** Ends every process. */
+  closing: AbortSignal;
+}
+
+/** A process that takes tasks, one at a time. */
+export type ActionProcess = Pick<
+  SpawnedChild<typeof ACTION_CHILD.authority, typeof ACTION_CHILD.child>,
+  "peer" | "end" | "gone"
+>;
+
+/** One action. */
+export interface TaskOptions {
   task: ChildTask;
   /** Goes beside the task. */
   bytes?: Uint8Array<ArrayBuffer>;
   timeoutMs: number;
-  /** Cancels this action. */
+  /** Cancels it. */
   signal: AbortSignal;
-  /** Ends every action. */
-  closing: AbortSignal;
   onProgress: (text: string) => void;
 }
 
-/** What came of a process. */
-export interface ProcessEnd {
+/** What came of a task. */
+export interface TaskEnd {
   result: ChildOutcome;
-  /** The last of its standard error. */
+  /** The last of the process's standard error. */
   stderr: string;
 }
 
@@ -50,69 +62,67 @@ export interface Fault {
   outOfMemory?: true;
 }
 
-/** Of what one child may say until it answers; more is dropped. */
+/** Of what a child may say until it answers; more is dropped. */
 const PROGRESS = { maxChars: 1024 * 1024, maxTexts: Infinity };
 
-/**
- * Starts a process. `outcome` resolves as soon as the end is known, or rejects with the reason of
- * `signal` when the process is gone; `gone` resolves when the tree has ended, and never rejects.
- * Throws when it cannot be started.
- */
-export function runProcess(
-  options: ProcessOptions,
-): { outcome: Promise<ProcessEnd>; gone: Promise<void> } {
-  const { task, bytes, timeoutMs, signal, closing } = options;
-  const { peer, end, gone } = spawnChild({
-    argv: options.argv,
-    env: options.env,
+/** Starts a process. Throws when it cannot be started. */
+export function startProcess({ argv, env, maxErrorChars, closing }: StartOptions): ActionProcess {
+  const child = spawnChild({
+    argv,
+    env,
     cwd: "/",
     ...ACTION_CHILD,
     handlers: ACTION_CHILD.authority,
-    maxErrorChars: task.maxOutputBytes,
+    maxErrorChars,
     maxReadBytes: 2 * MAX_FRAME_BYTES,
     tellExit: (code) => `its process ended with code ${code} and without an answer`,
   });
+  const onClosing = () => child.end("the service is stopping");
+  closing.addEventListener("abort", onClosing, { once: true });
+  void child.gone.then(() => closing.removeEventListener("abort", onClosing));
+  return child;
+}
+
+/**
+ * Has a process run a task. Resolves as soon as the end is known; after any but an answer the process is gone.
+ * Rejects with the reason of `signal`, likewise.
+ */
+export async function runTask(
+  { peer, end, gone }: ActionProcess,
+  { task, bytes, timeoutMs, signal, onProgress }: TaskOptions,
+): Promise<TaskEnd> {
   let isCancelled = false;
   let isLate = false;
   const onAbort = () => {
     isCancelled = true;
     end("it was cancelled");
   };
-  const onClosing = () => end("the service is stopping");
   signal.addEventListener("abort", onAbort, { once: true });
-  closing.addEventListener("abort", onClosing, { once: true });
   const timer = setTimeout(() => {
     isLate = true;
     end("its time was up");
   }, timeoutMs);
+  if (signal.aborted) onAbort();
 
   async function answer(): Promise<ChildOutcome | undefined> {
-    const onProgress = boundedProgress(options.onProgress, PROGRESS);
     try {
-      return await peer.call("run", task, { bytes, onProgress });
+      const progress = boundedProgress(onProgress, PROGRESS);
+      return await peer.call("run", task, { bytes, onProgress: progress });
     } catch (error) {
       if (error instanceof ChildEnded) return undefined;
       return { type: "failure", message: (error as Error).message };
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      closing.removeEventListener("abort", onClosing);
-      // It has said its last word: nothing of it is needed any more.
-      end("it has answered");
     }
   }
 
-  async function outcome(): Promise<ProcessEnd> {
-    const result = await answer();
-    if (result !== undefined && !isCancelled) return { result, stderr: "" };
-    const { reason, stderr } = await gone;
-    if (isCancelled) throw signal.reason;
-    if (isLate) return { result: { type: "timeout", timeoutMs }, stderr };
-    const fault: Fault = { type: "fault", message: reason };
-    if (reason === OUT_OF_MEMORY) fault.outOfMemory = true;
-    return { result: fault, stderr };
-  }
-  const result = outcome();
-  result.catch(() => {});
-  return { outcome: result, gone: gone.then(() => {}) };
+  const result = await answer();
+  if (result !== undefined && !isCancelled) return { result, stderr: "" };
+  const { reason, stderr } = await gone;
+  if (isCancelled) throw signal.reason;
+  if (isLate) return { result: { type: "timeout", timeoutMs }, stderr };
+  const fault: Fault = { type: "fault", message: reason };
+  if (reason === OUT_OF_MEMORY) fault.outOfMemory = true;
+  return { result: fault, stderr };
 }

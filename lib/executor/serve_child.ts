@@ -1,6 +1,6 @@
 /**
- * The side of a child that runs one action. It answers the one call of `action_child.ts` in the frames
- * of a peer without being one: loading the peer would add 4 ms to a start of 25 ms.
+ * The side of a child that runs actions, one at a time. It answers the calls of `action_child.ts` in the
+ * frames of a peer without being one: loading the peer would add 4 ms to a start of 25 ms.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface ChildIo {
 /** The child side of a tool: `run` in `lib/tools/child/<name>.ts`. What it throws is for the model. */
 export type ChildRun = (io: ChildIo) => Promise<ChildResult>;
 
-/** Serves one task with `run`. */
+/** Serves tasks with `run`; the next comes when the last was answered. */
 export function serveChild(run: ChildRun): void {
   const transport = childTransport();
   let room = WINDOW;
@@ -30,6 +30,7 @@ export function serveChild(run: ChildRun): void {
 
   async function answer({ id, params, bytes }: Extract<Frame, { type: "call" }>): Promise<void> {
     const task = params as ChildTask;
+    room = WINDOW;
     const progress = (value: string) => {
       const tell = () => {
         room--;

@@ -18,7 +18,7 @@ export interface SpawnChildOptions<Authority extends Endpoint, Child extends End
   child: Child;
   handlers: Handlers<Authority>;
   maxErrorChars?: number;
-  /** Bytes that it may say in all. Default: no bound. */
+  /** Bytes that it may say from one call to the next. Default: no bound. */
   maxReadBytes?: number;
   /** Says of a child that has exited by itself what that means. */
   tellExit(code: number, stderr: string): string;

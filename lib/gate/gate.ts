@@ -298,6 +298,10 @@ class Gate implements FolderActions {
     return { kind: "unresolved", what: target.url, reason };
   }
 
+  turnEnded(turnId: string): void {
+    this.#executor.turnEnded(turnId);
+  }
+
   checks(options: { test: boolean }): Promise<Record<string, Check>> {
     return checkChildren({ executor: this.#executor, commands: this.commands }, options);
   }

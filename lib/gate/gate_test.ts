@@ -277,6 +277,7 @@ Deno.test("G19 act() ends with a fault, not a refusal, when the child is killed"
       status: () => Promise.resolve({ confined: true, reason: "" }),
       open: () => Promise.reject(new Error("no session is wanted here")),
       spawn: () => Promise.reject(new Error("no process is wanted here")),
+      turnEnded() {},
       counts: () => ({ running: 0, waiting: 0, sessions: 0 }),
       shutdown: () => Promise.resolve(),
     };

@@ -42,6 +42,11 @@ export class ProjectActions implements Actions {
     return await this.#gateOf(folder).act(request, options);
   }
 
+  turnEnded(turnId: string): void {
+    this.#workspace.turnEnded(turnId);
+    for (const { executor } of this.#projects.values()) executor.turnEnded(turnId);
+  }
+
   checks: Actions["checks"] = (options) => this.#workspace.checks(options);
 
   counts(): { running: number; waiting: number } {

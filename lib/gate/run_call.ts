@@ -58,7 +58,7 @@ export interface RunDeps {
 
 /** A call and its turn. */
 export interface RunnableCall {
-  tool: Pick<Tool, "name" | "timeoutMs" | "childSettings">;
+  tool: Pick<Tool, "name" | "timeoutMs" | "childSettings" | "sharesProcess">;
   call: AllowedCall;
   context: ActionContext;
   options: Parameters<ActionPort["act"]>[1];
@@ -117,7 +117,7 @@ async function run(
       const filled = target.kind === "url"
         ? withSecretHeaders(target, revealSecrets(call, deps.secretStore))
         : target;
-      const job = actionJob({ ...action, target: filled }, tool, deps.settings);
+      const job = actionJob({ ...action, target: filled }, tool, deps.settings, context);
       const outcome = await deps.executor.run(job, options);
       if (outcome.type === "page") {
         const { executor, denoDir } = deps;

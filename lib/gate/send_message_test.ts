@@ -26,6 +26,7 @@ const NO_CHILDREN: Executor = {
   status: () => Promise.resolve({ confined: true, reason: "" }),
   open: () => Promise.reject(new Error("no session is wanted here")),
   spawn: () => Promise.reject(new Error("no process is wanted here")),
+  turnEnded() {},
   counts: () => ({ running: 0, waiting: 0, sessions: 0 }),
   shutdown: () => Promise.resolve(),
 };

@@ -19,7 +19,7 @@ export interface StreamLimits {
   maxFrameBytes?: number;
   /** Bytes that wait until the other end reads them; more ends the connection. Default: two frames. */
   maxQueuedBytes?: number;
-  /** Bytes that are read in all; more ends the connection. Default: no bound. */
+  /** Bytes that are read from one call of this end to the next; more ends the connection. Default: no bound. */
   maxReadBytes?: number;
   /** Makes a pause of so many milliseconds after each megabyte or 200 frames. Default: none. */
   pauseMs?: number;
@@ -51,6 +51,7 @@ export function streamTransport(
   let queuedBytes = 0;
   let writing: Promise<void> | undefined;
   let drained: PromiseWithResolvers<void> | undefined;
+  let readBytes = 0;
   let tellClosed = (_reason: string) => {};
   writer.closed.catch(() => {});
 
@@ -62,7 +63,6 @@ export function streamTransport(
 
   async function read(take: (frame: unknown) => void): Promise<void> {
     const frames = new FrameReader(maxFrameBytes);
-    let readBytes = 0;
     let bytes = 0;
     let count = 0;
     for (;;) {
@@ -108,6 +108,7 @@ export function streamTransport(
       });
     },
     send(frame: Frame) {
+      if (frame.type === "call") readBytes = 0;
       for (const bytes of encodeFrame(frame, maxFrameBytes)) {
         queued.push(bytes);
         queuedBytes += bytes.length;

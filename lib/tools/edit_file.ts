@@ -21,5 +21,6 @@ export const editFile = defineTool({
   }),
   touches: (args) => ({ kind: "path", access: "write", path: args.path }),
   hint: (args) => `edit_file ${args.path}`,
+  sharesProcess: true,
   timeoutMs: 20_000,
 });

@@ -18,5 +18,6 @@ export const listFiles = defineTool({
   }),
   touches: (args) => ({ kind: "path", access: "read", path: args.path }),
   hint: (args) => `list_files ${args.path ?? "."}`,
+  sharesProcess: true,
   timeoutMs: 20_000,
 });

@@ -18,5 +18,6 @@ export const readFile = defineTool({
   }),
   touches: (args) => ({ kind: "path", access: "read", path: args.path }),
   hint: (args) => `read_file ${args.path}`,
+  sharesProcess: true,
   timeoutMs: 20_000,
 });

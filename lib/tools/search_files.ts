@@ -25,5 +25,6 @@ export const searchFiles = defineTool({
   }),
   touches: (args) => ({ kind: "path", access: "read", path: args.path }),
   hint: (args) => `search_files ${args.pattern}`,
+  sharesProcess: true,
   timeoutMs: 20_000,
 });

@@ -18,5 +18,6 @@ export const writeFile = defineTool({
   }),
   touches: (args) => ({ kind: "path", access: "write", path: args.path }),
   hint: (args) => `write_file ${args.path}`,
+  sharesProcess: true,
   timeoutMs: 20_000,
 });

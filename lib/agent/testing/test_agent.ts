@@ -51,6 +51,8 @@ export interface TestAgent {
   clock: FakeClock;
   /** Actions that were asked for. */
   acts: ActionRequest[];
+  /** Turns that were said to act no more. */
+  ended: string[];
   /** Lines of the log of level warning and error. */
   logs: { message: string; fields?: LogFields }[];
   /** Submits a turn in the session `test:one` unless told. */
@@ -92,6 +94,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
   const clock = fakeClock();
   const acts: ActionRequest[] = [];
   const logs: TestAgent["logs"] = [];
+  const ended: string[] = [];
   const act = options.act ??
     ((request) => Promise.resolve<ActionResult>({ status: "ok", output: `${request.tool} done` }));
   const note = (message: string, fields?: LogFields) => void logs.push({ message, fields });
@@ -113,6 +116,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
         acts.push(request);
         return act(request, how);
       },
+      turnEnded: (turnId) => void ended.push(turnId),
     },
     tools: options.tools ?? TEST_TOOLS,
     config: () => config,
@@ -142,6 +146,7 @@ export function testAgent(options: TestAgentOptions = {}): TestAgent {
     media,
     clock,
     acts,
+    ended,
     logs,
     submit,
     ask: async (text, request) => await eventsOf(await submit(text, request)),

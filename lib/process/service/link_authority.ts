@@ -79,6 +79,7 @@ export function linkAuthority(
         left?.addEventListener("abort", leave, { once: true });
         return result.finally(() => left?.removeEventListener("abort", leave));
       },
+      turnEnded: (turnId) => peer.notify("turn_ended", turnId),
     },
     documents: {
       // A copy is transferred: the caller's bytes are still to be kept.

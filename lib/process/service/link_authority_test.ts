@@ -138,6 +138,7 @@ const CONTEXT = {
 Deno.test("an approval on its way to the gateway holds no secret, however its parts were joined", async () => {
   const { link, close } = linked({
     actions: {
+      turnEnded() {},
       act(_request, { onApproval }) {
         const outcome = "a-secret-token" as never;
         onApproval!({ type: "resolved", approvalId: "apr_1", outcome });
@@ -161,6 +162,7 @@ Deno.test("act() tells the authority that whoever asked has left, of that action
   const left: string[] = [];
   const { link, close } = linked({
     actions: {
+      turnEnded() {},
       act: ({ context }, { left: gone, onProgress }) =>
         new Promise((resolve) => {
           onProgress("on its way");

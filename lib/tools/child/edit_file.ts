@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import type { ChildRun } from "../../executor/serve_child.ts";
 import { nearestText } from "./nearest_text.ts";
 import { openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes, readFull, sniffText } from "./text.ts";
@@ -188,5 +188,3 @@ function listLines(lines: readonly number[]): string {
   const named = lines.slice(0, MAX_LINES_NAMED).join(", ");
   return lines.length > MAX_LINES_NAMED ? `${named}, …` : named;
 }
-
-if (import.meta.main) serveChild(run);

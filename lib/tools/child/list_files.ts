@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import type { ChildRun } from "../../executor/serve_child.ts";
 import { checkFolder, pathTarget } from "./open_checked.ts";
 import { shownPath, visible } from "./visible.ts";
 import { type Entry, noSkips, skipNotes, walk } from "./walk.ts";
@@ -67,5 +67,3 @@ function attempt<T>(look: () => T): T | undefined {
     return undefined;
   }
 }
-
-if (import.meta.main) serveChild(run);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import type { ChildRun } from "../../executor/serve_child.ts";
 import { openChecked, pathTarget } from "./open_checked.ts";
 import { formatBytes, readFull, SNIFF_BYTES, sniffText } from "./text.ts";
 import { shownPath } from "./visible.ts";
@@ -107,5 +107,3 @@ function readLines(
   const next = isWhole && last >= total ? "" : `; go on with offset ${last + 1}`;
   return `${kept.join("\n")}\n[lines ${offset} to ${last} ${of}${next}]`;
 }
-
-if (import.meta.main) serveChild(run);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import type { ChildRun } from "../../executor/serve_child.ts";
 import { compileGlob } from "./glob.ts";
 import { checkFolder, openChecked, pathTarget } from "./open_checked.ts";
 import { readFull, SNIFF_BYTES, sniffText } from "./text.ts";
@@ -156,5 +156,3 @@ function report(found: Found, limit: number, notes: string[]): string {
   ];
   return [...found.lines, `[${all.join("; ")}]`].join("\n");
 }
-
-if (import.meta.main) serveChild(run);

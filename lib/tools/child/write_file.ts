@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ChildRun, serveChild } from "../../executor/serve_child.ts";
+import type { ChildRun } from "../../executor/serve_child.ts";
 import { pathTarget } from "./open_checked.ts";
 import { formatBytes } from "./text.ts";
 import { shownPath } from "./visible.ts";
@@ -27,5 +27,3 @@ export const run: ChildRun = ({ task }) => {
     output: `${did} ${shown}, ${formatBytes(content.length)}`,
   });
 };
-
-if (import.meta.main) serveChild(run);
