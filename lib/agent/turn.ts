@@ -145,8 +145,8 @@ class TurnLoop {
 
   /** Nothing more is said and done. */
   close(): void {
-    if (this.#ranTool) this.#ports.actions.turnEnded(this.#run.turn.id);
     this.#recorder.flush();
+    if (this.#ranTool) this.#ports.actions.turnEnded(this.#run.turn.id);
   }
 
   async run(): Promise<void> {

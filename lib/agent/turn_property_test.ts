@@ -132,13 +132,18 @@ Deno.test("AgentTurns ends every turn once, by the grammar, and frees its lane",
         return one.interference === "faults" && count >= one.at && count < one.at + 8;
       });
       let called = 0;
+      let hasActed = false;
       const agent = testAgent({
         journal,
         agent: { maxSteps: 4, stallTimeoutS: 100, turnTimeoutS: 150 },
         model: scriptedModel(
           one.answers.map(({ events, end }) => yields(events, ends[end]!)),
         ),
-        act: (request, how) => acts[one.acts[called++] ?? "ok"]!(request, how),
+        act(request, how) {
+          const name = one.acts[called++] ?? "ok";
+          hasActed ||= name !== "refused";
+          return acts[name]!(request, how);
+        },
       });
       const handle = await agent.submit("hi", { durable: one.durable });
       if (one.interference === "cancel") interfere = () => handle.cancel();
@@ -171,6 +176,7 @@ Deno.test("AgentTurns ends every turn once, by the grammar, and frees its lane",
         next.turns.recovered(resume);
         await Array.fromAsync(next.turns.find(handle.turn.id)!.events());
       }
+      assertEquals(agent.ended, hasActed ? [handle.turn.id] : []);
       const turn = raw.turn(handle.turn.id)!;
       const events = await Array.fromAsync(
         raw.follow(turn.sessionId, { afterSeq: 0, live: false }),

@@ -47,6 +47,27 @@ Deno.test("actionJob() lets a child write in the nearest folder that exists, and
   });
 });
 
+Deno.test("actionJob() gives a worker the workspace, to a tool that shares one, for what lies in it", () => {
+  const turn = { sessionKey: "s", turnId: "t" };
+  const workerOf = (target: Target, tool: { sharesProcess?: true } = { sharesProcess: true }) => {
+    const action = { tool: "t", capability: "fs.read" as const, args: {}, target, digest: "" };
+    return actionJob(action, { timeoutMs: 1_000, ...tool }, SETTINGS, turn).worker;
+  };
+  const read = { ...NOTHING, read: ["/w"] };
+  for (const place of ["/w", "/w/a", "/w/a/b.txt"]) {
+    assertEquals(workerOf(path("read", place)), { ...turn, permissions: read });
+    assertEquals(workerOf(path("write", place)), {
+      ...turn,
+      permissions: { ...read, write: ["/w"] },
+    });
+    assertEquals(workerOf(path("read", place), {}), undefined);
+  }
+  for (const place of ["/wide/a", "/etc/motd", "/"]) {
+    assertEquals(workerOf(path("read", place)), undefined);
+    assertEquals(workerOf(path("write", place)), undefined);
+  }
+});
+
 Deno.test("actionJob() lets a fetch reach its addresses and port alone, and no file", () => {
   const url = { kind: "url" as const, url: "https://a.example/", host: "a.example", port: 443 };
   const open = needsOf({ ...url, addresses: ["93.184.216.34", "2606:2800:220:1::1"] });

@@ -74,9 +74,11 @@ export class TurnWorkers {
     if (leave === undefined) return undefined;
     clearTimeout(worker.idle);
     try {
-      return await use(async (start) =>
-        worker.process ?? this.#started(await start(), worker, key)
-      );
+      return await use(async (start) => {
+        const { process } = worker;
+        const isOver = process === undefined || process.peer.over !== undefined;
+        return isOver ? this.#started(await start(), worker, key) : process;
+      });
     } finally {
       leave();
       if (worker.line.running === 0) this.#rest(worker, key);
@@ -95,6 +97,7 @@ export class TurnWorkers {
   #started(process: ActionProcess, worker: Worker, key: string): ActionProcess {
     worker.process = process;
     void process.gone.then(() => {
+      if (worker.process !== process) return;
       worker.process = undefined;
       if (worker.line.running === 0) this.#end(worker, key);
     });

@@ -48,6 +48,27 @@ Deno.test("streamTransport() ends an end that says more than it may in all", asy
   assertEquals((await read([good!, good!], { maxReadBytes, tellEnd })).reason, await tellEnd());
 });
 
+Deno.test("streamTransport() counts what the other end says from each call anew", async () => {
+  const [said] = encodeFrame({ type: "cancel", id: 1 });
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const input = writable.getWriter();
+  const transport = streamTransport({ readable, writable: new WritableStream() }, {
+    maxReadBytes: said!.length,
+  });
+  let taken = Promise.withResolvers<void>();
+  const ended = new Promise<string>((closed) => transport.open(() => taken.resolve(), closed));
+  for (let id = 1; id <= 3; id++) {
+    taken = Promise.withResolvers();
+    transport.send({ type: "call", id, method: "run", params: null });
+    void input.write(said!);
+    await taken.promise;
+  }
+  transport.send({ type: "more", id: 3, count: 1 });
+  void input.write(said!);
+  assertEquals(await ended, "it said too much");
+  transport.close();
+});
+
 Deno.test("streamTransport() ends an end that doesn't read, and refuses a frame over the bound", async () => {
   const transport = streamTransport(
     {

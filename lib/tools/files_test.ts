@@ -1,4 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { actionJob } from "../executor/child_job.ts";
+import { createExecutor } from "../executor/executor.ts";
+import { resolveTouch, sealAction } from "../gate/resolve_touch.ts";
+import { findTool } from "./mod.ts";
 import { type GateFixture, gateFixture } from "../authority/testing/gate_fixture.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { NO_SANDBOX, rounds } from "../../tests/support/rounds.ts";
@@ -265,4 +269,122 @@ testBoth("tools work on names that a shell or a flag would trip over", async (ga
     const read = await gate.act("read_file", { path: name });
     assertEquals([name, read], [name, { status: "ok", output: name }]);
   }
+});
+
+/** Counts the processes that are started from now on. */
+function countStarts(): { readonly starts: number } & Disposable {
+  const own = Deno.Command;
+  let starts = 0;
+  Deno.Command = class extends own {
+    constructor(...args: ConstructorParameters<typeof own>) {
+      super(...args);
+      starts++;
+    }
+  };
+  return {
+    get starts() {
+      return starts;
+    },
+    [Symbol.dispose]: () => void (Deno.Command = own),
+  };
+}
+
+Deno.test({
+  ...needs("the file actions of a turn take two processes, and each is recorded", "bubblewrap"),
+  async fn() {
+    await using gate = await gateFixture();
+    await fill(gate, { "a.txt": "a\n", "sub/b.txt": "b\n" });
+    // What is tried out once is no part of a turn.
+    await gate.act("read_file", { path: "a.txt" }, { context: { turnId: "before" } });
+    const before = (await gate.records()).length;
+    using counted = countStarts();
+    const act = (tool: string, args: unknown, context = {}) => gate.act(tool, args, { context });
+    for (let read = 0; read < 100; read++) {
+      assertEquals((await act("read_file", { path: "a.txt" })).output, "a");
+    }
+    assertEquals(counted.starts, 1);
+    const records = (await gate.records()).slice(before)
+      .filter(({ kind }) => kind.startsWith("action."));
+    assertEquals(
+      records.map(({ kind }) => kind),
+      Array.from({ length: 100 }, () => ["action.start", "action.end"]).flat(),
+    );
+    const reads: [string, unknown][] = [
+      ["list_files", {}],
+      ["search_files", { pattern: "b" }],
+      ["read_file", { path: "sub/b.txt" }],
+      ["read_file", { path: "gone" }],
+    ];
+    await Promise.all(reads.map(([tool, args]) => act(tool, args)));
+    assertEquals(counted.starts, 1);
+    await act("write_file", { path: "sub/b.txt", content: "c" });
+    await act("edit_file", { path: "sub/b.txt", old_text: "c", new_text: "d" });
+    await act("write_file", { path: "new/c.txt", content: "c" });
+    assertEquals(counted.starts, 2);
+    assertEquals((await act("read_file", { path: "sub/b.txt" })).output, "d");
+    assertEquals((await act("read_file", { path: "new/c.txt" })).output, "c");
+    assertEquals(counted.starts, 2);
+
+    await act("read_file", { path: "a.txt" }, { sessionKey: "cli:other" });
+    assertEquals(counted.starts, 3);
+    gate.actions.turnEnded("turn-1");
+    await act("read_file", { path: "a.txt" });
+    assertEquals(counted.starts, 4);
+  },
+});
+
+Deno.test({
+  ...needs("a worker takes no file that was swapped after the decision", "bubblewrap"),
+  async fn() {
+    const root = await Deno.realPath(await Deno.makeTempDir());
+    const workspace = `${root}/ws`;
+    await Deno.mkdir(`${workspace}/sub`, { recursive: true });
+    await Deno.mkdir(`${root}/outside`);
+    for (const path of ["ws/.env", "outside/a.txt"]) {
+      await Deno.writeTextFile(`${root}/${path}`, "secret");
+    }
+    const silent = () => {};
+    const log = { debug: silent, info: silent, warning: silent, error: silent };
+    const executor = createExecutor({ cacheDir: `${root}/cache`, log });
+    /** What comes of an action that is run when something has happened since it was decided on. */
+    const run = async (name: string, args: Record<string, unknown>, swap: () => void) => {
+      const tool = findTool(name)!;
+      const checked = tool.schema.parse(args);
+      const target = await resolveTouch(tool, checked, { path: workspace, real: workspace }, {
+        from: { channel: "cli", sessionKey: "s" },
+      });
+      swap();
+      const settings = { workspace, maxOutputBytes: 1_000 };
+      const turn = { sessionKey: "s", turnId: "t" };
+      const job = actionJob(sealAction(tool, checked, target), tool, settings, turn);
+      assert(job.worker !== undefined);
+      const { signal } = new AbortController();
+      return JSON.stringify(await executor.run(job, { signal, onProgress: silent }));
+    };
+    const cases: [string, Record<string, unknown>][] = [
+      ["read_file", { path: "sub/a.txt" }],
+      ["search_files", { path: "sub/a.txt", pattern: "." }],
+      ["write_file", { path: "sub/a.txt", content: "x" }],
+      ["edit_file", { path: "sub/a.txt", old_text: "s", new_text: "x" }],
+    ];
+    for (const [name, args] of cases) {
+      // A worker may read what is linked to in the first, and its link leads nowhere in the others.
+      for (const link of ["../.env", `${root}/outside/a.txt`, "folder"]) {
+        await Deno.remove(`${workspace}/sub`, { recursive: true });
+        await Deno.mkdir(`${workspace}/sub`);
+        await Deno.writeTextFile(`${workspace}/sub/a.txt`, "a");
+        const outcome = await run(name, args, () => {
+          const swapped = link === "folder" ? `${workspace}/sub` : `${workspace}/sub/a.txt`;
+          Deno.removeSync(swapped, { recursive: true });
+          Deno.symlinkSync(link === "folder" ? `${root}/outside` : link, swapped);
+        });
+        assertMatch(outcome, /changed while|No such file/, `${name} ${link}`);
+      }
+    }
+    for (const path of ["ws/.env", "outside/a.txt"]) {
+      assertEquals(await Deno.readTextFile(`${root}/${path}`), "secret");
+    }
+    await executor.shutdown();
+    await Deno.remove(root, { recursive: true });
+  },
 });

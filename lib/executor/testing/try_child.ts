@@ -6,6 +6,9 @@
 
 import { type ChildRun, serveChild } from "../serve_child.ts";
 
+let calls = 0;
+let isBusy = false;
+
 const TRIES: Record<string, (argument: string) => unknown> = {
   read: (path) => Deno.readTextFileSync(path),
   list: (path) => [...Deno.readDirSync(path)].map(({ name }) => name),
@@ -19,6 +22,14 @@ const TRIES: Record<string, (argument: string) => unknown> = {
   env: (name) => Deno.env.get(name) ?? null,
   import: (specifier) => import(specifier),
   ffi: (path) => Deno.dlopen(path, {}),
+  /** How often this process was asked that, one call at a time. */
+  count: async () => {
+    if (isBusy) throw new Error("two at a time");
+    isBusy = true;
+    await new Promise((resolve) => setTimeout(resolve));
+    isBusy = false;
+    return ++calls;
+  },
   hang: () => new Promise(() => setInterval(() => {}, 1_000)),
   spin: () => {
     for (;;);

@@ -192,6 +192,29 @@ Deno.test("act() tells the authority that whoever asked has left, of that action
   close();
 });
 
+Deno.test("turnEnded() tells the authority which turn, after the actions of it", async () => {
+  const told = Promise.withResolvers<string[]>();
+  const seen: string[] = [];
+  const { link, close } = linked({
+    actions: {
+      turnEnded: (turnId) => told.resolve([...seen, turnId]),
+      act({ context }) {
+        seen.push(context.callId);
+        return new Promise(() => {});
+      },
+    },
+  });
+  const options = { signal: new AbortController().signal, onProgress: () => {} };
+  const acting = link.actions.act(
+    { tool: "x", args: {}, context: { ...CONTEXT, callId: "1" } },
+    options,
+  );
+  link.actions.turnEnded("t");
+  assertEquals(await told.promise, ["1", "t"]);
+  close();
+  await assertRejects(() => acting);
+});
+
 /** A channel's process, and how often it was closed. */
 function worker() {
   const ended = Promise.withResolvers<string>();
