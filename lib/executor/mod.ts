@@ -5,7 +5,7 @@
  *
  * Invariants:
  * - A child ends with its whole process tree: at its result, its time limit, a cancellation, a
- *   stop.
+ *   stop. A worker outlives results, and its turn never (`turn_workers.ts`).
  * - Commands run only in a sandbox that the service attacked first (`test_sandbox.ts`), or where
  *   the operator said otherwise.
  * - A child that lives on is started anew when a held-back file is replaced or a new one appears: a
@@ -26,7 +26,7 @@
  * - `command_mode.ts`: whether and how commands run here
  * - `command_sandbox.ts`: the sandbox of a command
  * - `commands.ts`: runs commands
- * - `executor.ts`: runs one action in one child
+ * - `executor.ts`: runs actions in children
  * - `git_folder.ts`: what in a repository git obeys
  * - `machine_files.ts`: what Deno reads of the machine when a process uses the network
  * - `network/network_judge.ts`: which hosts a sandboxed program reaches
@@ -34,7 +34,7 @@
  * - `network/open_network.ts`: starts that network
  * - `probe_kernel.ts`: system calls that a sandbox has to refuse; started by its path
  * - `sandbox.ts`: the sandbox of a child
- * - `serve_child.ts`: the child's side of one action
+ * - `serve_child.ts`: the child's side of an action
  * - `spawn_process.ts`: one process, from its spawn to its end
  * - `test_sandbox.ts`: attacks the sandbox before it is used
  * - `tried_sandboxes.ts`: sandboxes that were tried out, one trial for all executors of a process

@@ -1,6 +1,6 @@
 /**
- * The gate: every tool call passes here. Checked, resolved, decided, recorded, run in a child of its
- * own, recorded again.
+ * The gate: every tool call passes here. Checked, resolved, decided, recorded, run in a child,
+ * recorded again.
  *
  * @module
  */
