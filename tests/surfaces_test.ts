@@ -179,6 +179,7 @@ const NOT_TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     chat_id: "a whole key names any session",
     new_key: "--as",
   },
+  "sessions search": { q: "TEXT" },
   "secrets set": {
     value: "asked for, or read from standard input",
     hosts: "one each --host",
@@ -257,6 +258,8 @@ Deno.test("a command prints what the route of its operation answers", async () =
   await home.run(["agent", "--no-stdin", "-s", "a", "-m", "hi"]);
   const { sessions } = await get("sessions");
   assertEquals([sessions.length, await printed(home, ["sessions", "list"])], [1, sessions]);
+  const { sessions: found } = await get("sessions/search?q=hi");
+  assertEquals([found.length, await printed(home, ["sessions", "search", "hi"])], [1, found]);
   const { messages } = await get("sessions/cli:a/messages");
   assertEquals([messages.length, await printed(home, ["sessions", "show", "a"])], [2, messages]);
   const exported = await fetchText("sessions/cli:a/export");

@@ -23,7 +23,7 @@ import {
   operationSubcommand,
   typedInput,
 } from "../operator/operation_subcommand.ts";
-import { jsonLine, type Output } from "../output.ts";
+import { jsonLine, type Output, type Span } from "../output.ts";
 import { processService } from "../process_service.ts";
 import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
@@ -37,6 +37,7 @@ export interface SessionsDeps {
 
 type Deps = SessionsDeps & AskDeps;
 type SessionRow = OperationResult<"sessions.get">;
+type FoundSession = OperationResult<"sessions.search">["sessions"][number];
 type MessageRow = OperationResult<"sessions.messages">["messages"][number];
 
 const TYPED: Differences = {
@@ -45,6 +46,7 @@ const TYPED: Differences = {
   // A whole key names any session.
   without: ["chat_id"],
 };
+const SEARCH: Differences = { names: { q: "text" } };
 const DELETE: Differences = {
   ...TYPED,
   options: [{ name: "yes", alias: "y", summary: "Delete without asking" }],
@@ -66,6 +68,7 @@ const SUBCOMMANDS: Subcommand<Deps>[] = [
     none: "No sessions",
     after: ({ before }, out) => noteEarlier(out, "list", before),
   }),
+  { spec: operationSubcommand(SESSIONS["sessions.search"], SEARCH), run: search },
   { spec: operationSubcommand(SESSIONS["sessions.messages"], TYPED), run: show },
   { spec: operationSubcommand(SESSIONS["sessions.export"], TYPED), run: exportLines },
   askSubcommand("sessions.rename", SESSIONS["sessions.rename"], {
@@ -94,6 +97,43 @@ export function runSessions(invocation: Invocation, deps: SessionsDeps): Promise
     withAsk: ({ globals }, use) => deps.withService(globals, (client) => use(operateWith(client))),
     now: Date.now,
   });
+}
+
+async function search(invocation: Invocation, { withAsk }: Deps): Promise<ExitCode> {
+  const { globals: { json }, out } = invocation;
+  const typed = typedInput(SESSIONS["sessions.search"], invocation, SEARCH);
+  const page = await withAsk(invocation, (ask) => ask({ op: "sessions.search", ...typed }));
+  for (const [index, session] of page.sessions.entries()) {
+    if (json) await out.stream(jsonLine(session) + "\n");
+    else printFound(out, session, index > 0);
+  }
+  if (!json && page.sessions.length === 0) out.note("No session has all of that in one message");
+  noteEarlier(out, `search ${JSON.stringify(typed.q)}`, page.before);
+  return EXIT.done;
+}
+
+/** A session and its matches, in brackets where they can't be bold. */
+function printFound(
+  out: Output,
+  { key, title, count, matches }: FoundSession,
+  isNext: boolean,
+): void {
+  if (isNext) out.line();
+  printParagraph(out, { text: key, style: "bold", isData: true }, title === "" ? "" : `  ${title}`);
+  for (const { role, snippet } of matches) {
+    const who = role === "assistant" ? "agent" : role;
+    out.line(
+      `  ${who}: `,
+      ...snippet.map(({ text, match }): Span => ({
+        text: match && !out.hasColor ? `[${text}]` : text,
+        ...match && { style: "bold" },
+        isData: true,
+      })),
+    );
+  }
+  if (count > matches.length) {
+    out.line(`  and ${plural(count - matches.length, "more match", "more matches")}`);
+  }
 }
 
 async function show(invocation: Invocation, { withAsk }: Deps): Promise<ExitCode> {
@@ -197,12 +237,13 @@ async function block(out: Output, head: string, lines: readonly string[]): Promi
 
 const sessions: Command = {
   description:
-    "Lists, shows, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
+    "Lists, searches, shows, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
     "the list; a name without a channel is a session of the command line. list and show print a page " +
     "at a time, and on standard error how to go on. With --json each session, message or record is " +
     "one line.",
   examples: [
     "service sessions list --limit 50",
+    "service sessions search 'train to rome'",
     "service sessions show work --limit 10",
     "service sessions export api:default > api.jsonl",
     "service sessions rename work 'Notes on trains'",

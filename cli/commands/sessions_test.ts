@@ -66,6 +66,19 @@ function setUp(
       sessions: [session("cli:b", 2), session("cli:a", 1)],
       ...limit === 2 && { before: 1_000 },
     }),
+    "sessions.search": ({ q, limit }: { q: string; limit?: number }) => ({
+      sessions: q === "none" ? [] : ["cli:b", "cli:a"].map((key) => ({
+        ...session(key, 2),
+        count: 5,
+        matches: [{
+          id: 1,
+          turn_id: "t",
+          role: "assistant",
+          snippet: [{ text: "a fine ", match: false }, { text: "day", match: true }],
+        }],
+      })),
+      ...limit === 2 && { before: 1_000 },
+    }),
     "sessions.get": ({ key }: { key: string }) => session(key, 1),
     "sessions.messages": ({ key, limit }: { key: string; limit?: number }) => ({
       key,
@@ -113,6 +126,31 @@ cli:a    2      1970-01-01T00:00:01Z  About cli:a
 `,
   );
   assertEquals(stderr.text, "Earlier ones: service sessions list --before 1000\n");
+});
+
+Deno.test("runSessions() searches, with matches in brackets where there is no colour", async () => {
+  const { run, stdout, stderr, asked } = setUp({
+    subcommand: "search",
+    args: ["day"],
+    options: { limit: "2" },
+  });
+  assertEquals(await run(), EXIT.done);
+  assertEquals<unknown>(asked(), [{ op: "sessions.search", q: "day", limit: 2 }]);
+  assertEquals(
+    stdout.text,
+    ["b", "a"].map((name) =>
+      `cli:${name}  About cli:${name}\n  agent: a fine [day]\n  and 4 more matches\n`
+    ).join("\n"),
+  );
+  assertEquals(stderr.text, `Earlier ones: service sessions search "day" --before 1000\n`);
+  const none = setUp({ subcommand: "search", args: ["none"] });
+  assertEquals([await none.run(), none.stdout.text], [EXIT.done, ""]);
+  const json = setUp({ subcommand: "search", args: ["day"] }, { json: true });
+  await json.run();
+  assertEquals(json.stdout.text.trim().split("\n").map((line) => JSON.parse(line).key), [
+    "cli:b",
+    "cli:a",
+  ]);
 });
 
 Deno.test("runSessions() lists as JSON lines, and takes a page's cursor", async () => {

@@ -16,7 +16,7 @@ import type { Invocation, OptionSpec, SubcommandSpec } from "../command.ts";
 export interface Differences {
   /** Fields that nobody types. */
   without?: readonly string[];
-  /** Options of another name than their field, by field. */
+  /** Options and arguments of another name than their field, by field. */
   names?: Readonly<Record<string, string>>;
   /** What is meant by what was typed, by field. */
   meaning?: Readonly<Record<string, (typed: string) => string>>;
@@ -41,7 +41,7 @@ export function operationSubcommand(
   const fields = Object.entries(shape)
     .filter(([field]) => !args.includes(field) && !without.includes(field));
   const placeholder = (field: string) => {
-    const name = field.toUpperCase();
+    const name = argumentName(field, differences);
     return shape[field]!.safeParse(undefined).success ? `[${name}]` : name;
   };
   return {
@@ -80,7 +80,7 @@ export function typedInput<Input extends z.ZodObject>(
   const { path, message } = error.issues[0]!;
   const field = String(path[0]);
   const isArgument = asArgs.includes(field);
-  const param = isArgument ? field.toUpperCase() : optionName(field, differences);
+  const param = isArgument ? argumentName(field, differences) : optionName(field, differences);
   const name = isArgument ? param : `Option --${param}`;
   const value = path.reduce<unknown>((inner, key) => (inner as never)?.[key], typed);
   throw new ServiceError(
@@ -112,6 +112,10 @@ function optionOf(field: string, schema: z.ZodType, differences: Differences): O
     ...type === "array" && { repeatable: true },
     summary: (schema.description ?? inner.description)!.replace(/\.$/, ""),
   };
+}
+
+function argumentName(field: string, { names = {} }: Differences): string {
+  return (names[field] ?? field).toUpperCase();
 }
 
 function optionName(field: string, { names = {} }: Differences): string {

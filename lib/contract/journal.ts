@@ -219,6 +219,36 @@ export type SessionFilter =
   | { owner?: string | null; channel?: undefined }
   | { owner?: undefined; channel?: string };
 
+/** What is looked for in the texts of sessions. */
+export type SessionSearch = SessionsPage & {
+  /** Words, and phrases in quotes. The last word may be the beginning of one. */
+  q: string;
+};
+
+/** A session in which something was found. */
+export interface FoundSession {
+  session: Session;
+  /** Texts that hold all that was looked for. */
+  count: number;
+  /** The newest of them. */
+  texts: FoundText[];
+}
+
+/** A message, or the title of a session, in which something was found. */
+export interface FoundText {
+  /** The message's; 0 for the title. */
+  id: number;
+  turnId: string;
+  role: "user" | "assistant" | "title";
+  snippet: SnippetPart[];
+}
+
+/** A piece of a text: what was looked for, or what is about it. */
+export interface SnippetPart {
+  text: string;
+  match: boolean;
+}
+
 /** Where a session branches off another. */
 export interface Fork {
   sourceKey: string;
@@ -418,6 +448,12 @@ export interface Journal {
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
   /** Newest first. */
   sessions(page: SessionsPage): Session[];
+  /**
+   * Those in which all words are found together in a message or the title, newest first, among
+   * the 10,000 newest matches. What a turn that still runs says may be found only after its end. Throws
+   * `invalid_request` for words without a letter or digit.
+   */
+  search(search: SessionSearch): Promise<FoundSession[]>;
   /**
    * Names a session; says `session_updated` in the same commit. Undefined when there is none; throws
    * `invalid_request` for a title that is not 1 to 200 characters that can be seen.

@@ -34,6 +34,7 @@ export function createSessionDeletion(
 ): SessionDeletion {
   const hide = query(db, "UPDATE sessions SET key = NULL WHERE id = ?");
   const selectHidden = query<[number]>(db, "SELECT id FROM sessions WHERE key IS NULL");
+  const selectStale = query(db, "SELECT 1 FROM search_state WHERE one = 1 AND stale = 1");
   const { remove, giveBackSpace } = createSessionRemoval({
     db,
     writer,
@@ -88,7 +89,7 @@ export function createSessionDeletion(
     async finish() {
       const hidden = selectHidden.all();
       for (const [id] of hidden) await remove(id);
-      if (hidden.length > 0) await giveBackSpace();
+      if (hidden.length > 0 || selectStale.get() !== undefined) await giveBackSpace();
     },
   };
 }

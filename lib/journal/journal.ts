@@ -113,7 +113,7 @@ export function createJournal(
 }
 
 /** What is read of sessions, their messages and turns. */
-function createReading({ sessions, turns, messages, files }: JournalParts) {
+function createReading({ sessions, turns, messages, files, search }: JournalParts) {
   return {
     context: (sessionId) => messages.context(sessionId),
     history(sessionId, afterId, limit) {
@@ -133,6 +133,10 @@ function createReading({ sessions, turns, messages, files }: JournalParts) {
       checkInteger("limit", limit, 1);
       if (before !== undefined) checkInteger("before", before, 0);
       return sessions.list(limit, before, owner === null ? NO_OWNER : owner, channel);
+    },
+    async search(wanted) {
+      checkInteger("limit", wanted.limit, 1);
+      return await search().find(wanted);
     },
     turn: (id) => turns.find(id),
     turns(sessionId, afterRowid, limit) {

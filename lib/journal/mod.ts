@@ -11,6 +11,8 @@
  * - Work for each append, read and turn doesn't grow with a session (`bench/journal.ts`).
  * - `epoch` changes after an unclean start and a deletion: numbers seen before don't count then.
  * - A fork copies ended turns in one transaction and has no events (`fork_session.ts`).
+ * - The index of `search.ts` follows when somebody searches, so turns write nothing for it; a deleted session
+ *   leaves no term in it.
  * - `say.ts` adds event, message and outbox row in one transaction.
  *
  * Runs in: gateway; `doctor` reads the schema's version, `restore` settles what it unpacked.

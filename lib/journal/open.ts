@@ -13,6 +13,7 @@ import { createOpenTurns } from "./open_turns.ts";
 import { RequestKeys } from "./request_keys.ts";
 import { createResponseIndex } from "./responses.ts";
 import { createSaidLog } from "./said.ts";
+import { SearchIndex } from "./search.ts";
 import { SessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { TurnRows } from "./turns.ts";
@@ -110,6 +111,7 @@ function openParts(
       responses.forget();
     },
   });
+  let search: SearchIndex | undefined;
   const parts = {
     sessions,
     turns,
@@ -121,6 +123,7 @@ function openParts(
     responses,
     files: new SessionFiles(db),
     channelTurns: new ChannelTurnRows(db),
+    search: () => search ??= new SearchIndex({ db, writer, sessions, messages }),
     now,
   };
   return { writer, parts, followers, keyFollowers, epochs };

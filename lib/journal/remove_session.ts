@@ -13,7 +13,7 @@ const PAGES_A_WRITE = 500;
 export interface SessionRemovalDependencies {
   db: DatabaseSync;
   writer: Writer;
-  parts: Pick<JournalParts, "events" | "files" | "responses">;
+  parts: Pick<JournalParts, "events" | "files" | "responses" | "search">;
   /** Ends those who read the session. */
   endFollowers: (sessionId: number) => void;
   /** Told of the files that nobody refers to now. */
@@ -52,6 +52,7 @@ export function createSessionRemoval(
   async function remove(id: number): Promise<void> {
     await writer.write("normal", () => parts.events.drop(id));
     await removeFiles(id);
+    while (await writer.write("normal", () => parts.search().remove(id)) > 0);
     for (const removal of removals) {
       while (
         await writer.write("normal", () => {
@@ -77,6 +78,7 @@ export function createSessionRemoval(
   }
 
   async function giveBackSpace(): Promise<void> {
+    await parts.search().purge();
     for (let free = Infinity;;) {
       const left = await writer.write("normal", () => {
         db.exec(`PRAGMA incremental_vacuum(${PAGES_A_WRITE})`);

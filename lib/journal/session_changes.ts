@@ -9,7 +9,7 @@ import { Refused, type Writer } from "./writer.ts";
 /** What {@linkcode createSessionChanges} needs. */
 export interface SessionChangesDependencies {
   writer: Writer;
-  parts: Pick<JournalParts, "sessions" | "turns" | "events" | "messages">;
+  parts: Pick<JournalParts, "sessions" | "turns" | "events" | "messages" | "search">;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface SessionChangesDependencies {
 export function createSessionChanges(
   { writer, parts }: SessionChangesDependencies,
 ): Pick<Journal, "renameSession" | "setModelPreset" | "newContext" | "pinSession"> {
-  const { sessions, turns, events, messages } = parts;
+  const { sessions, turns, events, messages, search } = parts;
 
   /** Says how the session is now, and returns that. */
   function said(key: string, scope: SessionUpdated["scope"]): Session {
@@ -41,6 +41,7 @@ export function createSessionChanges(
         const session = sessions.find(key);
         if (session === undefined || session.title === title) return session;
         sessions.setTitle(session.id, title);
+        search().retitle(session.id, title);
         return said(key, "title");
       });
     },

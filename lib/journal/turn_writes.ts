@@ -10,6 +10,7 @@ import type { RequestKeys } from "./request_keys.ts";
 import type { ResponseIndex } from "./responses.ts";
 import type { SaidLog } from "./said.ts";
 import { mediaHashes, type SessionFiles } from "./session_files.ts";
+import type { SearchIndex } from "./search.ts";
 import type { SessionRows } from "./sessions.ts";
 import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
 import type { TurnRows } from "./turns.ts";
@@ -26,6 +27,8 @@ export interface JournalParts {
   responses: ResponseIndex;
   files: SessionFiles;
   channelTurns: ChannelTurnRows;
+  /** Made when it is needed. */
+  search: () => SearchIndex;
   now: () => number;
 }
 

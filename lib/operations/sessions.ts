@@ -17,7 +17,7 @@ import { findSession, noSession } from "./sessions/find_session.ts";
 import { forkSession } from "./sessions/fork_session.ts";
 import { type Files, toMessageRow } from "./sessions/message_row.ts";
 import { readMessages } from "./sessions/read_messages.ts";
-import { messageRow, sessionRow } from "./sessions/session_schemas.ts";
+import { foundSession, messageRow, sessionRow } from "./sessions/session_schemas.ts";
 
 /** What operations on sessions work on. */
 export interface SessionParts {
@@ -25,6 +25,7 @@ export interface SessionParts {
     Journal,
     | "session"
     | "sessions"
+    | "search"
     | "historyPage"
     | "renameSession"
     | "forkSession"
@@ -53,6 +54,7 @@ const MAX_PAGE = 100;
 
 const TITLE = "text of 1 to 200 characters";
 const CHAT = "1 to 64 of A-Z a-z 0-9 _ : -";
+const QUERY = "text of 1 to 500 characters";
 const KEY = "<channel>:<1 to 128 of A-Z a-z 0-9 . _ : ->";
 
 const key = z.string("a session's key");
@@ -88,6 +90,36 @@ export const SESSIONS = {
       return {
         sessions: page.map((session) => toRow(session, parts, sees)),
         ...found.length > limit && { before: page.at(-1)!.updatedAt },
+      };
+    },
+  }),
+  // Before the path that takes any name.
+  "sessions.search": gatewayOperation({
+    summary: "Search the texts of sessions",
+    scope: "read",
+    command: "sessions search",
+    args: ["q"],
+    input: z.object({
+      q: z.string(QUERY).min(1, QUERY).max(500, QUERY)
+        .describe('Words that have to be in one message; "a phrase" in quotes.'),
+      limit,
+      before,
+    }),
+    output: z.object({
+      sessions: z.array(foundSession).describe("Latest first."),
+      before: z.int().optional().describe("Cursor of the next page; absent on the last."),
+    }).describe("Sessions that the caller sees and that hold what was looked for."),
+    route: { method: "GET", path: `${ALL}/search` },
+    async run({ q, limit = DEFAULT_PAGE, before }, parts, { sees }) {
+      const found = await parts.journal.search({ q, limit: limit + 1, before, ...sees });
+      const page = found.slice(0, limit);
+      return {
+        sessions: page.map(({ session, count, texts }) => ({
+          ...toRow(session, parts, sees),
+          count,
+          matches: texts.map(({ turnId, ...text }) => ({ ...text, turn_id: turnId })),
+        })),
+        ...found.length > limit && { before: page.at(-1)!.session.updatedAt },
       };
     },
   }),

@@ -62,6 +62,35 @@ Deno.test("with a channel there are its sessions alone, whatever is asked of the
   assertEquals(home.journal.session("cli:a")?.title, "input of one");
 });
 
+Deno.test("a search finds in the sessions of the list alone, page by page", async () => {
+  await using home = await setUp();
+  const found = async (given: object, sees: SessionFilter = {}) => {
+    const { sessions, before } = await home.ask("sessions.search", { q: "input", ...given }, sees);
+    return [sessions.map(({ key }: { key: string }) => key), before !== undefined];
+  };
+  assertEquals(await found({}), [["mcp:c", "api:b", "cli:a"], false]);
+  assertEquals(await found({ limit: 2 }), [["mcp:c", "api:b"], true]);
+  assertEquals(await found({}, { channel: "api" }), [["api:b"], false]);
+  assertEquals(await found({ q: "two" }, { channel: "mcp" }), [[], false]);
+  const { sessions: [one] } = await home.ask("sessions.search", { q: "of on" });
+  assertEquals([one.title, one.folder, one.count], ["input of one", "/code", 1]);
+  assertEquals(one.matches, [{
+    id: 1,
+    turn_id: "one",
+    role: "user",
+    snippet: [
+      { text: "input ", match: false },
+      { text: "of", match: true },
+      { text: " ", match: false },
+      { text: "one", match: true },
+    ],
+  }]);
+  for (const q of ["", "?!", "a".repeat(501), undefined]) {
+    const { code, details } = await codeOf(home.ask("sessions.search", { q }));
+    assertEquals([code, details.param], ["invalid_request", "q"]);
+  }
+});
+
 Deno.test("a fork of the home is a session like its source, or the one that is named", async () => {
   await using home = await setUp();
   const fork = (given: object) =>

@@ -10,6 +10,7 @@ import { crashes } from "./0008_crashes.ts";
 import { folders } from "./0009_folders.ts";
 import { retention } from "./0010_retention.ts";
 import { fewerPages } from "./0011_fewer_pages.ts";
+import { search } from "./0012_search.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   folders,
   retention,
   fewerPages,
+  search,
 ];

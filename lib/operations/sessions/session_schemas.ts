@@ -26,6 +26,20 @@ export const sessionRow = z.object({
   pinned: z.literal(true).optional().describe("Retention keeps it."),
 }).describe("A session.");
 
+/** A session in which something was found. */
+export const foundSession = sessionRow.extend({
+  count: z.int().describe("Messages in which all words are."),
+  matches: z.array(z.object({
+    id: z.int().describe("The message's; 0 for the title."),
+    turn_id: z.string(),
+    role: z.enum(["user", "assistant", "title"]),
+    snippet: z.array(z.object({
+      text: z.string(),
+      match: z.boolean().describe("It is what was looked for."),
+    })).describe("A stretch of the text, in pieces."),
+  })).describe("The three newest of them."),
+}).describe("A session in which something was found.");
+
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
 
 /** A message of a session. */

@@ -456,6 +456,10 @@ const VERSION_11 = `${VERSION_10.replace(/INSERT INTO (messages|context) [^;]*;/
   UPDATE openings SET last_deleted = 5;
   `;
 
+const VERSION_12 = `${VERSION_11}
+  INSERT INTO search (rowid, text, whose) VALUES ((2 << 32) | 0, 'trains', 'o ccli');
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
@@ -464,4 +468,5 @@ export const FIXTURES: readonly string[] = [
   VERSION_9,
   VERSION_10,
   VERSION_11,
+  VERSION_12,
 ];
