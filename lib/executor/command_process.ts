@@ -6,7 +6,7 @@
  */
 
 import { KeptOutput, type OutputScrubber } from "./kept_output.ts";
-import { killTree, readTail, withinMoments } from "../base/process_tree.ts";
+import { killTree, readTail, spawnTree, withinMoments } from "../base/process_tree.ts";
 import { ProgressFeed } from "./progress_feed.ts";
 
 /** How one command is run. */
@@ -50,18 +50,14 @@ const MAX_STDERR_BYTES = 4_096;
  */
 export async function runCommandProcess(options: CommandProcessOptions): Promise<CommandEnd> {
   const { timeoutMs, signal, closing } = options;
-  const [path, ...args] = options.argv;
-  const child = new Deno.Command(path!, {
-    args,
+  const child = spawnTree(options.argv, {
     clearEnv: true,
     env: { ...options.env },
     cwd: options.cwd,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    // A group of its own, so that it can be killed as a whole.
-    detached: true,
-  }).spawn();
+  });
 
   let ending: "timeout" | "flooded" | "cancelled" | "closing" | undefined;
   let exited = false;

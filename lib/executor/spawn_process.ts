@@ -5,7 +5,7 @@
  */
 
 import { TextLineStream } from "@std/streams/text-line-stream";
-import { killTree, readTail, withinMoments } from "../base/process_tree.ts";
+import { killTree, readTail, spawnTree, withinMoments } from "../base/process_tree.ts";
 
 /** How a process is started. */
 export interface SpawnOptions {
@@ -46,19 +46,16 @@ const KILLED = 128 + 9;
 
 /** Starts it. Throws when it cannot be. */
 export function spawnProcess(
-  { argv: [path, ...args], env, cwd = "/", stderrTo }: SpawnOptions,
+  { argv, env, cwd = "/", stderrTo }: SpawnOptions,
 ): SpawnedProcess {
-  const child = new Deno.Command(path!, {
-    args,
+  const child = spawnTree(argv, {
     clearEnv: true,
     env: { ...env },
     cwd,
     stdin: "piped",
     stdout: "piped",
     stderr: stderrTo === "inherit" ? "inherit" : "piped",
-    // A group of its own, so that it can be killed as a whole, and a terminal's signals don't reach it.
-    detached: true,
-  }).spawn();
+  });
   let exited = false;
   const status = child.status.then((status) => {
     exited = true;

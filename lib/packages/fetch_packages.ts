@@ -6,7 +6,7 @@
  */
 
 import { dirname, join } from "node:path";
-import { killTree, readTail } from "../base/process_tree.ts";
+import { killTree, readTail, spawnTree } from "../base/process_tree.ts";
 import { type Lock, lockedClosure } from "./locked_closure.ts";
 import { lockedFlags, type LockedPackages } from "./locked_packages.ts";
 import { missingPackages, packageFolder, registriesIn } from "./missing_packages.ts";
@@ -93,16 +93,15 @@ async function runDeno(
   { packages, env, signal, program = Deno.execPath() }: FetchOptions,
 ): Promise<string> {
   if (signal?.aborted) return "";
-  const child = new Deno.Command(program, {
-    args: ["cache", "--quiet", ...lockedFlags(packages), ...dependencies],
+  const argv = [program, "cache", "--quiet", ...lockedFlags(packages), ...dependencies];
+  const child = spawnTree(argv, {
     cwd: dirname(packages.configFile),
     env: { ...env, DENO_DIR: packages.denoDir, NO_COLOR: "1" },
     clearEnv: env !== undefined,
     stdin: "null",
     stdout: "null",
     stderr: "piped",
-    detached: true,
-  }).spawn();
+  });
   const kill = () => killTree(child);
   signal?.addEventListener("abort", kill, { once: true });
   try {
