@@ -224,6 +224,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/restore.ts"),
   },
   {
+    name: "usage",
+    group: "Operate",
+    summary: "Show tokens, turns and cost by day, model or channel",
+    load: () => import("./commands/usage.ts"),
+  },
+  {
     name: "prune",
     group: "Operate",
     summary: "Remove old data, as retention in the configuration says",

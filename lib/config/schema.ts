@@ -119,6 +119,16 @@ const provider = z.looseObject({
   }),
 });
 
+const perMillion = z.number().min(0).max(1_000_000);
+
+const price = z.looseObject({
+  input: perMillion.meta({ description: "Of a million input tokens, in any currency." }),
+  output: perMillion.meta({ description: "Of a million output tokens." }),
+  cachedInput: perMillion.optional().meta({
+    description: "Of a million input tokens that the provider's cache had; unset: as input.",
+  }),
+});
+
 const api = section({
   enabled: z.boolean().default(false).meta({ description: "Serve the API from the gateway." }),
   host: z.string().min(1).default("127.0.0.1").meta({ description: "Bind address." }),
@@ -576,6 +586,11 @@ export const configSchema = z.looseObject({
     z.string().regex(/^[a-z][a-z0-9_-]*$/, "a provider's name: a-z, 0-9, _ and -"),
     provider,
   ).default({}).meta({ description: "Model providers by name.", takes: "restart" }),
+  prices: z.record(z.string().min(1), price).default({}).meta({
+    description:
+      "Prices of models by their names, such as openai/gpt-5, for `service usage`. Cost is shown where they are set.",
+    takes: "live",
+  }),
   api,
   channels,
   gates,

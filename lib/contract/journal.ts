@@ -249,6 +249,19 @@ export interface SnippetPart {
   match: boolean;
 }
 
+/** What a model was used for on a day, by turns of a channel. */
+export interface UsageRow {
+  /** Its first millisecond since 1970, UTC. */
+  day: number;
+  channel: string;
+  /** `<provider>/<model id>`. */
+  model: string;
+  /** Turns that were begun with it. */
+  turns: number;
+  /** What it answered, also in turns that were begun with another. */
+  usage: Usage;
+}
+
 /** Where a session branches off another. */
 export interface Fork {
   sourceKey: string;
@@ -444,6 +457,8 @@ export interface Journal {
   automations: AutomationStore;
 
   session(key: string): Session | undefined;
+  /** Of the days, UTC, from that of one time to that of another, of turns that have ended. */
+  usage(from: number, to: number): UsageRow[];
   turn(id: string): Turn | undefined;
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
   /** Newest first. */

@@ -113,7 +113,7 @@ export function createJournal(
 }
 
 /** What is read of sessions, their messages and turns. */
-function createReading({ sessions, turns, messages, files, search }: JournalParts) {
+function createReading({ sessions, turns, messages, files, search, usage }: JournalParts) {
   return {
     context: (sessionId) => messages.context(sessionId),
     history(sessionId, afterId, limit) {
@@ -138,6 +138,7 @@ function createReading({ sessions, turns, messages, files, search }: JournalPart
       checkInteger("limit", wanted.limit, 1);
       return await search().find(wanted);
     },
+    usage: (from, to) => usage.between(from, to),
     turn: (id) => turns.find(id),
     turns(sessionId, afterRowid, limit) {
       checkInteger("afterRowid", afterRowid, 0);

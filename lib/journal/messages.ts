@@ -4,9 +4,6 @@ import type { EventSource } from "./delta_log.ts";
 import { Queries } from "./query.ts";
 import type { HistoryPage, StoredMessage } from "../contract/journal.ts";
 
-/** A message's id, and how many of people are before it. */
-type Place = [id: number, users: number];
-
 type Row = [
   id: number,
   turnId: string | null,
@@ -18,6 +15,11 @@ type Row = [
 const SELECT = `SELECT m.id, t.id, m.tokens, m.body, i.parts
   FROM messages AS m LEFT JOIN turns AS t ON t.turn = m.turn
   LEFT JOIN inputs AS i ON m.body IS NULL AND i.turn = m.turn`;
+
+const NEXT_ID = "(SELECT coalesce(max(id), 0) + 1 FROM messages WHERE session_id = ?1)";
+/** Messages of people before the next one. */
+const USERS = `coalesce((SELECT users + (body IS NULL) FROM messages
+  WHERE session_id = ?1 ORDER BY id DESC LIMIT 1), 0)`;
 
 const LATEST_START = "FROM context_starts WHERE session_id = ?1 ORDER BY start DESC LIMIT 1";
 const FIRST = `coalesce((SELECT first ${LATEST_START}), 0)`;
@@ -31,18 +33,16 @@ const IN_CONTEXT = `m.session_id = ?1 AND m.id >= ${FIRST}
  * changes them is called inside a batch of the writer.
  */
 export class MessageLog extends Queries {
-  readonly #insert = this.query(
+  readonly #insert = this.query<[id: number]>(
     `INSERT INTO messages (session_id, id, users, turn, seq, tokens, summary, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?1, ${NEXT_ID}, ${USERS}, ?2, ?3, ?4, ?5, ?6) RETURNING id`,
   );
-  readonly #insertInput = this.query(
+  readonly #insertInput = this.query<[id: number]>(
     `INSERT INTO messages (session_id, id, users, turn, seq, tokens, summary, body)
-     SELECT ?, ?, ?, turn, ?, tokens, 0, NULL FROM inputs WHERE turn = ?`,
+     SELECT ?1, ${NEXT_ID}, ${USERS}, turn, ?2, tokens, 0, NULL FROM inputs WHERE turn = ?3
+     RETURNING id`,
   );
-  readonly #selectNext = this.query<Place>(
-    `SELECT id + 1, users + (body IS NULL) FROM messages
-     WHERE session_id = ? ORDER BY id DESC LIMIT 1`,
-  );
+  readonly #selectNext = this.query<[id: number]>(`SELECT ${NEXT_ID}`);
   // What has left the context doesn't come back.
   readonly #insertStart = this.query(
     `INSERT INTO context_starts (session_id, first, turn, summary)
@@ -77,18 +77,13 @@ export class MessageLog extends Queries {
 
   /** Records a turn's user message, whose parts stand in its input, and returns its id. */
   addInput({ sessionId, turn }: EventSource, seq: number): number {
-    const [id, users] = this.#next(sessionId);
-    this.#insertInput.run(sessionId, id, users, seq, turn);
-    return id;
+    return this.#insertInput.get(sessionId, seq, turn)![0];
   }
 
   /** Records a message. `body` is its JSON. */
   add({ sessionId, turn }: EventSource, seq: number, message: Message, body: string): number {
-    const [id, users] = this.#next(sessionId);
     const summary = message.role === "summary" ? 1 : 0;
-    const tokens = estimateTokens(message);
-    this.#insert.run(sessionId, id, users, turn, seq, tokens, summary, body);
-    return id;
+    return this.#insert.get(sessionId, turn, seq, estimateTokens(message), summary, body)![0];
   }
 
   /** Takes everything before the message out of the context and puts a summary in front. */
@@ -100,12 +95,12 @@ export class MessageLog extends Queries {
 
   /** Takes everything out of the context. */
   startAnew(sessionId: number): void {
-    this.#insertStart.run(sessionId, this.#next(sessionId)[0], null, null);
+    this.#insertStart.run(sessionId, this.#selectNext.get(sessionId)![0], null, null);
   }
 
   /** Takes everything out of the context and puts a summary in its place. */
   startFrom(source: EventSource, seq: number, summary: string): void {
-    this.replaceBy(source, seq, summary, this.#next(source.sessionId)[0]);
+    this.replaceBy(source, seq, summary, this.#selectNext.get(source.sessionId)![0]);
   }
 
   context(sessionId: number): StoredMessage[] {
@@ -138,11 +133,6 @@ export class MessageLog extends Queries {
   /** Messages of a turn with the seq after which each was written, from `firstId` on. */
   ofTurn({ sessionId, turn }: EventSource, firstId: number): { seq: number; message: Message }[] {
     return this.#selectTurn.all(sessionId, firstId, turn);
-  }
-
-  /** Which the next message gets. */
-  #next(sessionId: number): Place {
-    return this.#selectNext.get(sessionId) ?? [1, 0];
   }
 }
 

@@ -314,6 +314,8 @@ for (const [index, fixture] of FIXTURES.entries()) {
       assertEquals(journal.deliveries.counts("telegram"), { waiting, unknown: 0, dead: 0 });
       if (version >= 6) assertDeliveries(journal);
       if (version >= 7) assertMissed(journal);
+      const [used] = journal.usage(0, 0);
+      assertEquals([used!.channel, used!.model, used!.turns], ["api", "local/qwen3", 1]);
       assertEquals(journal.session("cli:default")!.pinned, version < 10 ? undefined : true);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);

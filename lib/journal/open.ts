@@ -17,6 +17,7 @@ import { SearchIndex } from "./search.ts";
 import { SessionFiles } from "./session_files.ts";
 import { createSessionRows } from "./sessions.ts";
 import { TurnRows } from "./turns.ts";
+import { UsageDays } from "./usage.ts";
 import type { Journal } from "../contract/journal.ts";
 import { Writer } from "./writer.ts";
 
@@ -123,6 +124,7 @@ function openParts(
     responses,
     files: new SessionFiles(db),
     channelTurns: new ChannelTurnRows(db),
+    usage: new UsageDays(db),
     search: () => search ??= new SearchIndex({ db, writer, sessions, messages }),
     now,
   };

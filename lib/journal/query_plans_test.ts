@@ -45,7 +45,8 @@ const MAY_PASS_OVER: Record<string, string> = {
   "SELECT id FROM messages WHERE session_id = ? AND body IS NULL": "a fork copies all of it anyway",
   "SELECT count(*) FROM messages WHERE session_id = ? AND body IS NULL": "a fork that is refused",
   "SELECT id, turn FROM messages": "a fork copies all of it anyway",
-  "SELECT id + 1, users": "the end of the table",
+  "SELECT (SELECT coalesce(max(id), 0) + 1 FROM messages": "the end of the table",
+  "INSERT INTO messages (session_id, id, users": "the end of the table",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
     "only turns that have not ended are in that index",

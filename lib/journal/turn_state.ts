@@ -38,6 +38,10 @@ export interface TurnState {
   ranTool: boolean;
   /** Sum over its model calls. */
   usage: Usage;
+  /** The same by the model that answered. */
+  usageOf: Map<string, Usage>;
+  /** That it was begun with; undefined until then. */
+  model: string | undefined;
 }
 
 /** The state of a turn that has said nothing. */
@@ -53,6 +57,8 @@ export function newTurnState(): TurnState {
     answered: false,
     ranTool: false,
     usage: { ...NO_USAGE },
+    usageOf: new Map(),
+    model: undefined,
   };
 }
 
@@ -96,10 +102,17 @@ export function noteEvent(state: TurnState, event: AgentEvent): void {
       if (call) call.outcome = { output: event.output, failed: event.status !== "ok" };
       break;
     }
-    case "usage":
+    case "usage": {
+      const ofModel = state.usageOf.get(event.model) ?? { ...NO_USAGE };
+      state.usageOf.set(event.model, ofModel);
       for (const key of Object.keys(state.usage) as (keyof Usage)[]) {
         state.usage[key] += event.usage[key];
+        ofModel[key] += event.usage[key];
       }
+      break;
+    }
+    case "turn_start":
+      state.model = event.model;
       break;
     default:
       break;

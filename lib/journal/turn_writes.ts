@@ -14,6 +14,7 @@ import type { SearchIndex } from "./search.ts";
 import type { SessionRows } from "./sessions.ts";
 import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
 import type { TurnRows } from "./turns.ts";
+import type { UsageDays } from "./usage.ts";
 
 /** The parts of a journal. */
 export interface JournalParts {
@@ -27,6 +28,7 @@ export interface JournalParts {
   responses: ResponseIndex;
   files: SessionFiles;
   channelTurns: ChannelTurnRows;
+  usage: UsageDays;
   /** Made when it is needed. */
   search: () => SearchIndex;
   now: () => number;
@@ -54,7 +56,8 @@ export interface TurnWrites {
 
 /** The {@linkcode TurnWrites} over the parts of a journal. */
 export function createTurnWrites(
-  { sessions, turns, events, messages, said, files, openTurns, requestKeys, now }: JournalParts,
+  { sessions, turns, events, messages, said, files, openTurns, requestKeys, usage: usageDays, now }:
+    JournalParts,
 ): TurnWrites {
   function enterInput(open: OpenTurn, { forget }: { forget: boolean }): number {
     const head = events.head(open.sessionId);
@@ -114,7 +117,9 @@ export function createTurnWrites(
       const last: AgentEvent[] = error === undefined ? [event] : [{ type: "error", error }, event];
       say(open, last.map(encodeEvent));
       const { status, usage } = event;
-      turns.end(open.turn, { status, usage, error, endedAt: now(), forgotten: forget });
+      const endedAt = now();
+      turns.end(open.turn, { status, usage, error, endedAt, forgotten: forget });
+      usageDays.add(open.turn, open.state, endedAt);
       said.release(open.sessionId, events.head(open.sessionId));
       // Nothing was done, so the same request may be made again. What
       // was closed above counts: a call that was cut off may have taken effect.

@@ -58,6 +58,7 @@
  * - `settings.ts`: operations on the configuration
  * - `settings_keeper.ts`: reads and changes the configuration
  * - `tokens.ts`: operations on tokens, for the home's owner
+ * - `usage.ts`: what models were used for, and what that cost
  *
  * @module
  */

@@ -25,6 +25,7 @@ import type { ReloadParts } from "./reload.ts";
 import type { RetentionParts } from "./retention.ts";
 import type { StatusParts } from "./service_status.ts";
 import type { SessionParts } from "./sessions.ts";
+import type { UsageParts } from "./usage.ts";
 
 /** Where an operation is found over HTTP. What the path doesn't name is in the query, or the body. */
 export interface OperationRoute {
@@ -111,6 +112,7 @@ export type GatewayParts =
   & ModelParts
   & McpParts
   & StatusParts
+  & UsageParts
   & ReloadParts
   & RetentionParts
   & {

@@ -30,6 +30,7 @@ import { SERVICE } from "./service_status.ts";
 import { SESSIONS } from "./sessions.ts";
 import { SETTINGS } from "./settings.ts";
 import { TOKENS } from "./tokens.ts";
+import { USAGE } from "./usage.ts";
 
 /** All of them by name. */
 export const OPERATIONS = {
@@ -53,6 +54,7 @@ export const GATEWAY_OPERATIONS = {
   ...MODELS,
   ...MCP,
   ...SERVICE,
+  ...USAGE,
   ...RETENTION,
   ...RELOAD,
 };

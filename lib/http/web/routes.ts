@@ -20,6 +20,7 @@ import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
 import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
+import { USAGE } from "../../operations/usage.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
 import {
@@ -71,6 +72,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(AUDIT, deps),
     ...createHealthRoutes(deps),
     ...gatewayRoutes(SERVICE, deps),
+    ...gatewayRoutes(USAGE, deps),
   ];
   checkIssuePath(deps.config.tokenIssuePath, routes);
   return [...routes, ...createOpenApiRoutes({ version: deps.version, routes })];

@@ -11,6 +11,7 @@ import { folders } from "./0009_folders.ts";
 import { retention } from "./0010_retention.ts";
 import { fewerPages } from "./0011_fewer_pages.ts";
 import { search } from "./0012_search.ts";
+import { usage } from "./0013_usage.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly Migration[] = [
   retention,
   fewerPages,
   search,
+  usage,
 ];

@@ -103,6 +103,8 @@ export class Service {
       isRunning: (sessionKey) => core.turns.isRunning(sessionKey),
       missed: core.journal.missed,
       presets: () => Object.keys(core.boot.config.agent.presets),
+      prices: () => core.boot.config.prices,
+      now: () => core.clock.now(),
       status: () => this.#status(),
     };
     this.#handlers = createOperations(this.#operations);

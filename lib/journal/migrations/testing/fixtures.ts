@@ -460,6 +460,11 @@ const VERSION_12 = `${VERSION_11}
   INSERT INTO search (rowid, text, whose) VALUES ((2 << 32) | 0, 'trains', 'o ccli');
   `;
 
+const VERSION_13 = `${VERSION_12}
+  INSERT INTO usage_days (day, channel, model, turns, input_tokens, output_tokens, reasoning_tokens,
+      cached_tokens) VALUES (0, 'api', 'local/qwen3', 1, 0, 0, 0, 0);
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
@@ -469,4 +474,5 @@ export const FIXTURES: readonly string[] = [
   VERSION_10,
   VERSION_11,
   VERSION_12,
+  VERSION_13,
 ];
