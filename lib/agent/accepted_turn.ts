@@ -11,6 +11,7 @@ import type { StoredEvent } from "../contract/events.ts";
 import type { Life } from "../contract/life.ts";
 import type { SessionModel } from "./session_model.ts";
 import type { TurnHandle } from "../contract/turns.ts";
+import type { TraceContext } from "../telemetry/trace.ts";
 import type { Place } from "./lane.ts";
 import { cancellation } from "./verdicts.ts";
 
@@ -38,6 +39,8 @@ export interface AcceptedTurnDeps {
   place?: Pick<Place<AcceptedTurn>, "leave">;
   /** Its `turn_start`, when that was written with it. */
   begun?: StoredEvent;
+  /** Of the request that opened it. */
+  trace?: TraceContext;
   /** Called when it is cancelled while it waits, once it has left its place. */
   onCancelled?: () => void;
 }
@@ -76,6 +79,11 @@ export class AcceptedTurn {
   /** Its `turn_start`, when that was written with it. */
   get begun(): StoredEvent | undefined {
     return this.#deps.begun;
+  }
+
+  /** Where its spans belong. */
+  get trace(): TraceContext | undefined {
+    return this.#deps.trace;
   }
 
   get model(): Model {

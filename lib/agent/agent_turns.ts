@@ -25,6 +25,8 @@ import { inputChars, Room } from "./room.ts";
 import { scrubbedInput, scrubbedRequest } from "./scrubbed_request.ts";
 import { scrubbedError } from "./scrubbed_model.ts";
 import { type SessionModel, sessionModel } from "./session_model.ts";
+import { metrics } from "../telemetry/metrics.ts";
+import { traceContext } from "../telemetry/trace.ts";
 import { type Ending, unrun } from "./turn.ts";
 import { TurnMarks } from "./turn_marks.ts";
 import { TurnRunner, type TurnRunnerDeps } from "./turn_runner.ts";
@@ -38,6 +40,12 @@ const MAX_WAITING = 64;
 const MAX_BUSY_SESSIONS = 4_096;
 /** Characters of all inputs that wait or run: two of the largest, in a fraction of the heap. */
 const MAX_INPUT_CHARS = 256 * 1024 * 1024;
+
+const TURN_SECONDS = metrics.histogram({
+  name: "service_turn_duration_seconds",
+  help: "Turns from their acceptance to their end, by channel and how they ended",
+  labels: ["channel", "status"],
+});
 
 /** What the agent is made of. */
 export interface AgentTurnsDeps extends TurnRunnerDeps {
@@ -259,7 +267,8 @@ export class AgentTurns implements Turns {
     const { timeoutMs, attended, asks } = request;
     const requester = attended ? "present" : "none";
     const pickModel = () => picked ?? this.#pick(request.sessionKey, model);
-    const own = this.#own(turn, place, { pickModel, timeoutMs, requester, asks, begun });
+    const trace = traceContext();
+    const own = this.#own(turn, place, { pickModel, timeoutMs, requester, asks, begun, trace });
     if (this.#draining && begun === undefined && place.leave()) this.#dismiss(own);
     else place.fill(own);
     return own.handle(turn, false);
@@ -283,7 +292,7 @@ export class AgentTurns implements Turns {
   #own(
     turn: Turn,
     place: Place<AcceptedTurn>,
-    how: Pick<AcceptedTurnDeps, "requester" | "timeoutMs" | "asks" | "begun" | "pickModel">,
+    how: Omit<AcceptedTurnDeps, "turn" | "journal" | "place" | "onCancelled">,
   ): AcceptedTurn {
     const { journal } = this.#deps;
     const own = new AcceptedTurn({
@@ -335,6 +344,9 @@ export class AgentTurns implements Turns {
 
   async #end(own: AcceptedTurn, ending: Ending): Promise<void> {
     const isRecorded = await this.#marks.end(own, ending);
+    const { channel, acceptedAt } = own.turn;
+    const seconds = Math.max(0, this.#deps.clock.now() - acceptedAt) / 1_000;
+    TURN_SECONDS.record({ channel, status: ending.verdict?.status ?? "done" }, seconds);
     this.#live.delete(own.turn.id);
     if (isRecorded && ending.verdict?.status === "interrupted") this.#interrupted += 1;
   }

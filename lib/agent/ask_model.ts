@@ -9,11 +9,25 @@ import type { Model, ModelEvent, ModelRequest } from "../model/port.ts";
 import type { AgentEvent, FinishReason, Usage } from "../contract/events.ts";
 import type { Life } from "../contract/life.ts";
 import type { ToolCall } from "../contract/messages.ts";
+import { metrics } from "../telemetry/metrics.ts";
+import { traced } from "../telemetry/trace.ts";
 
 /** Characters of text and reasoning in one answer; no model means to say more. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 /** Calls in one answer. */
 const MAX_CALLS = 128;
+
+const CALL_SECONDS = metrics.histogram({
+  name: "service_model_call_duration_seconds",
+  help: "Calls of models, by the model that was asked and how it ended",
+  labels: ["model", "outcome"],
+});
+
+const TOKENS = metrics.counter({
+  name: "service_model_tokens_total",
+  help: "Tokens of models, by the model that answered and their direction",
+  labels: ["model", "direction"],
+});
 
 /** An answer as far as it has come; readable also when {@linkcode askModel} threw. */
 export interface Draft {
@@ -54,6 +68,38 @@ export function newDraft(): Draft {
  * contract or is beyond all bounds, and the verdict's error when the turn is ended.
  */
 export async function askModel(
+  deps: AskDeps,
+  request: Omit<ModelRequest, "signal">,
+  draft: Draft,
+): Promise<Finish> {
+  const { name } = deps.model;
+  const startedMs = performance.now();
+  let outcome = "failed";
+  try {
+    // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+    return await traced(`chat ${name}`, {
+      kind: "client",
+      attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": name },
+    }, async (span) => {
+      const finish = await readAnswer(deps, request, draft);
+      const { model, reason, usage: { inputTokens, outputTokens } } = finish;
+      outcome = reason;
+      TOKENS.add({ model, direction: "input" }, inputTokens);
+      TOKENS.add({ model, direction: "output" }, outputTokens);
+      span.set({
+        "gen_ai.response.model": model,
+        "gen_ai.response.finish_reasons": [reason],
+        "gen_ai.usage.input_tokens": inputTokens,
+        "gen_ai.usage.output_tokens": outputTokens,
+      });
+      return finish;
+    });
+  } finally {
+    CALL_SECONDS.record({ model: name, outcome }, (performance.now() - startedMs) / 1_000);
+  }
+}
+
+async function readAnswer(
   deps: AskDeps,
   request: Omit<ModelRequest, "signal">,
   draft: Draft,

@@ -19,6 +19,8 @@ import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Life, settlesWithin } from "../contract/life.ts";
 import type { ToolCall } from "../contract/messages.ts";
+import { metrics } from "../telemetry/metrics.ts";
+import { traced } from "../telemetry/trace.ts";
 import type { Presence } from "./accepted_turn.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -29,6 +31,18 @@ const MAX_PARALLEL = 8;
 const MAX_PROGRESS_CHARS = 4_000;
 /** How long an aborted action may take to say how it ended. */
 const GRACE_MS = 2_000;
+
+const TOOL_SECONDS = metrics.histogram({
+  name: "service_tool_call_duration_seconds",
+  help: "Calls of tools, by how they came out; the wait for a person is part of them",
+  labels: ["tool", "status"],
+});
+
+const APPROVALS = metrics.counter({
+  name: "service_approvals_total",
+  help: "Actions that waited for a person, by what came of the wait",
+  labels: ["outcome"],
+});
 
 /** What came of a call. */
 export interface CallOutcome {
@@ -98,12 +112,30 @@ async function runTogether(
 }
 
 async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome> {
-  const { toolbox, life, clock, log, actions } = deps;
+  const { toolbox, life } = deps;
   if (life.verdict !== undefined) {
     return { status: "interrupted", output: "Not run: the turn had ended.", ran: false };
   }
   const fault = faultOf(call, toolbox);
   if (fault !== undefined) return { status: "failed", output: fault, ran: false };
+  const { tool, callId } = call;
+  const attributes = {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool,
+    "gen_ai.tool.call.id": callId,
+  };
+  return await traced(`execute_tool ${tool}`, { attributes }, async (span) => {
+    const startedMs = performance.now();
+    const outcome = await act(deps, call);
+    const { status } = outcome;
+    TOOL_SECONDS.record({ tool, status }, (performance.now() - startedMs) / 1_000);
+    if (status !== "ok") span.fail(status);
+    return outcome;
+  });
+}
+
+async function act(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome> {
+  const { life, clock, log, actions } = deps;
   life.begin(`the tool ${call.tool}`);
   let open = true;
   let said = false;
@@ -174,6 +206,7 @@ class CallApprovals {
     const resume = this.#waiting.get(approvalId);
     if (resume === undefined) return;
     this.#waiting.delete(approvalId);
+    APPROVALS.add({ outcome });
     this.unanswered = outcome === "void";
     resume();
     recorder.say({ type: "approval_resolved", callId, approvalId, outcome });

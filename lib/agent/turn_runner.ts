@@ -13,6 +13,7 @@ import { Life, type LifeLimits } from "../contract/life.ts";
 import type { MediaStore } from "../media/types.ts";
 import type { AcceptedTurn } from "./accepted_turn.ts";
 import { ImageRoom } from "./image_room.ts";
+import { keepTrace, traced } from "../telemetry/trace.ts";
 import { systemPrompt } from "./prompt.ts";
 import { TokenScale } from "./token_scale.ts";
 import { type AgentTool, Toolbox } from "./toolbox.ts";
@@ -76,13 +77,26 @@ export class TurnRunner {
   /** Runs it, from its start up to but without its end. Never rejects. */
   async run(own: AcceptedTurn): Promise<Ending> {
     const life = own.life = new Life(this.#deps.clock, this.limits(own.timeoutMs));
-    try {
-      return await this.#attempt(own, life);
-    } catch (error) {
-      return unrun(life.verdict ?? failure(error));
-    } finally {
-      life.close();
-    }
+    const { id, channel } = own.turn;
+    const attributes = {
+      "gen_ai.operation.name": "invoke_agent",
+      "service.turn.id": id,
+      "service.channel": channel,
+    };
+    return await traced("invoke_agent", { attributes, parent: own.trace }, async (span) => {
+      keepTrace(id);
+      try {
+        const ending = await this.#attempt(own, life);
+        if (ending.verdict !== undefined) span.fail(ending.verdict.status);
+        return ending;
+      } catch (error) {
+        const verdict = life.verdict ?? failure(error);
+        span.fail(verdict.status);
+        return unrun(verdict);
+      } finally {
+        life.close();
+      }
+    });
   }
 
   async #attempt(own: AcceptedTurn, life: Life): Promise<Ending> {

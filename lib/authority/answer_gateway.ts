@@ -10,6 +10,7 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
 import type { Operator } from "../operations/operator.ts";
+import { traced } from "../telemetry/trace.ts";
 import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { LocalUsers } from "./local_users.ts";
@@ -90,30 +91,31 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
   };
   return {
     calls: {
-      async act(request, { signal, progress }) {
-        const left = new AbortController();
-        const key = keyOf(request.context);
-        leaving.set(key, left);
-        try {
-          // The gate has taken secrets out of results and progress; an approval joins an action's parts.
-          return await actions.act(request, {
-            signal,
-            onProgress: (text) => void progress({ type: "progress", text }),
-            onApproval: (event) => void progress(scrub({ type: "approval", event })),
-            left: left.signal,
-          });
-        } catch (error) {
-          const data = toErrorData(error);
-          if (!signal.aborted) log.error("An action failed unexpectedly", { ...data });
-          return scrub({
-            status: "failed",
-            output: `The action failed: ${data.message}`,
-            error: data,
-          });
-        } finally {
-          leaving.delete(key);
-        }
-      },
+      act: (request, { signal, progress }) =>
+        traced(`act ${request.tool}`, {}, async () => {
+          const left = new AbortController();
+          const key = keyOf(request.context);
+          leaving.set(key, left);
+          try {
+            // The gate has taken secrets out of results and progress; an approval joins an action's parts.
+            return await actions.act(request, {
+              signal,
+              onProgress: (text) => void progress({ type: "progress", text }),
+              onApproval: (event) => void progress(scrub({ type: "approval", event })),
+              left: left.signal,
+            });
+          } catch (error) {
+            const data = toErrorData(error);
+            if (!signal.aborted) log.error("An action failed unexpectedly", { ...data });
+            return scrub({
+              status: "failed",
+              output: `The action failed: ${data.message}`,
+              error: data,
+            });
+          } finally {
+            leaving.delete(key);
+          }
+        }),
       operate: async ({ request, credential }) =>
         scrub(await deps.operator.operate(request, credential)),
       async check_folder(folder) {

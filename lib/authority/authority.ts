@@ -10,6 +10,7 @@ import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
 import { Peer } from "../rpc/peer.ts";
+import { PEER_TRACE } from "../telemetry/trace.ts";
 import { answerGateway, type GatewayAnswers, scrubbedErrors } from "./answer_gateway.ts";
 import type { GatewayPorts } from "./gateway_ports.ts";
 import type { ByteStreams } from "../rpc/stream_transport.ts";
@@ -172,6 +173,7 @@ async function connect(
     handlers: answerGateway(deps),
     errors: scrubbedErrors(deps),
     maxAnswering: MAX_GATEWAY_CALLS,
+    trace: PEER_TRACE,
   });
   const over = (async () => {
     const heard = peer.ended.then(({ reason }) => reason);

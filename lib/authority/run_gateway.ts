@@ -12,7 +12,7 @@ import { entryUrl } from "../base/entries.ts";
 import { sourcePaths } from "../base/layout.ts";
 import type { LockedPackages } from "../packages/locked_packages.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../executor/executor.ts";
-import { machineEnv, machineFiles } from "../executor/machine_files.ts";
+import { machineEnv, machineFiles, TELEMETRY_VARIABLES } from "../executor/machine_files.ts";
 import { endOf } from "../executor/spawn_process.ts";
 import { withinMoments } from "../base/process_tree.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
@@ -80,7 +80,7 @@ export async function gatewayProcess(
       cacheDir,
     },
     packages,
-    env: machineEnv(env, named),
+    env: machineEnv(env, [...named, ...TELEMETRY_VARIABLES]),
     stderrTo: logLine ?? "inherit",
   });
   const ended = endOf(child).then(({ reason }) => reason);

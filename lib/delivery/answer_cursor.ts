@@ -195,7 +195,7 @@ export class AnswerCursor implements Speaker, OpenAnswer {
     const note = this.#notes.take();
     this.#isBusy = true;
     if (note !== undefined && attachment.isLive) {
-      const outcome = await attachment.call((link) => note.show(link));
+      const outcome = await attachment.call((link) => note.show(link), this.turnId);
       if (outcome.kind !== "done") {
         this.#deps.log.debug("Something beside an answer was not shown", {
           channel: this.#deps.turn.runtimeName,

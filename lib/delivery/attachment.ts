@@ -7,10 +7,18 @@
 import type { Clock } from "../base/clock.ts";
 import type { ChannelLink } from "../channel/channel_link.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
+import { metrics } from "../telemetry/metrics.ts";
+import { traced, traceOf } from "../telemetry/trace.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 
 /** What of an instance counts for deliveries. */
 export type DeliverySpec = Pick<ChannelSpec, "capabilities" | "flags" | "sendMaxRetries">;
+
+const DELIVERIES = metrics.counter({
+  name: "service_deliveries_total",
+  help: "Calls of channels to deliver something, by how they came out",
+  labels: ["channel", "outcome"],
+});
 
 export class Attachment {
   readonly #link: ChannelLink;
@@ -68,11 +76,25 @@ export class Attachment {
     return Math.max(1, this.#spec.sendMaxRetries);
   }
 
-  /** Makes a call over the link. Never rejects. */
-  async call(make: (link: ChannelLink) => Promise<void>): Promise<Outcome> {
+  /** Makes a call over the link, in the trace of what it delivers. Never rejects. */
+  async call(
+    make: (link: ChannelLink) => Promise<void>,
+    turnId?: string,
+  ): Promise<Outcome> {
     this.#calling++;
+    const { runtimeName: channel } = this.#link;
+    const options = {
+      kind: "producer",
+      attributes: { "service.channel": channel },
+      parent: traceOf(turnId),
+    } as const;
     try {
-      const outcome = await attempt(() => make(this.#link), this.#deps);
+      const outcome = await traced(`deliver ${channel}`, options, async (span) => {
+        const outcome = await attempt(() => make(this.#link), this.#deps);
+        if (outcome.kind !== "done") span.fail(outcome.kind);
+        return outcome;
+      });
+      DELIVERIES.add({ channel, outcome: outcome.kind });
       if (this.#isAttached) this.onOutcome?.(outcome);
       return outcome;
     } finally {

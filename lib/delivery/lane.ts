@@ -159,7 +159,7 @@ export class Lane {
       ? { kind: "failed", error: "The channel has ended" }
       : isSwitchedOff(row, attachment)
       ? { kind: "done" }
-      : await attachment.call((link) => this.#send(row, link, attachment));
+      : await attachment.call((link) => this.#send(row, link, attachment), row.turnId);
     const settlement = this.#judge(row, outcome, attachment);
     // The next claim of this lane is written after it, most often in the same commit.
     void persister.write(() => store.settle(row.rowid, settlement));

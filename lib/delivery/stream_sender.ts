@@ -86,10 +86,11 @@ export class StreamSender {
     attachment: Attachment,
   ): Promise<Outcome> {
     if (!attachment.isLive) return { kind: "failed", error: "The channel has ended" };
-    const { chatId, metadata } = this.#deps.turn;
+    const { turnId, chatId, metadata } = this.#deps.turn;
     const resuming = streamEnd && ended!.resuming;
-    return await attachment.call((link) =>
-      link.sendDelta({ chatId, delta, metadata, streamId, streamEnd, resuming })
+    return await attachment.call(
+      (link) => link.sendDelta({ chatId, delta, metadata, streamId, streamEnd, resuming }),
+      turnId,
     );
   }
 

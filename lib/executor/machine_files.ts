@@ -12,6 +12,17 @@ const VARIABLES = [
   ...["TZ", "LANG", "LC_ALL"],
 ];
 
+/**
+ * By these Deno exports what `lib/telemetry` makes. Not for channels: Deno notes the address of each of their
+ * requests, and that of Telegram's holds a token.
+ */
+export const TELEMETRY_VARIABLES = [
+  ...["OTEL_DENO", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_METRIC_EXPORT_INTERVAL"],
+  ...["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_PROTOCOL"],
+  ...["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_BSP_SCHEDULE_DELAY", "OTEL_TRACES_SAMPLER"],
+  ...["OTEL_TRACES_SAMPLER_ARG", "OTEL_DENO_CONSOLE", "OTEL_SDK_DISABLED"],
+];
+
 /** Those of them that name a file or folder. */
 const FILE_VARIABLES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 

@@ -6,6 +6,7 @@
  */
 
 import { escapeControls } from "../base/log.ts";
+import { metrics } from "../telemetry/metrics.ts";
 
 /** What is known of a request once its answer is complete. */
 export interface AccessEntry {
@@ -23,8 +24,19 @@ export interface AccessEntry {
   stream?: "ended" | "cancelled";
 }
 
+const REQUEST_SECONDS = metrics.histogram({
+  name: "service_http_request_duration_seconds",
+  help: "HTTP requests, by port, method and status",
+  labels: ["port", "method", "status"],
+});
+
+/** Methods that requests are counted by; others are one. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 /** How lines look and where they go. */
 export interface AccessLogOptions {
+  /** Whose requests these are, in metrics. */
+  port: "api" | "websocket";
   format: "text" | "json";
   /** Takes a line without its line break. */
   write: (line: string) => void;
@@ -34,12 +46,17 @@ export interface AccessLogOptions {
 
 const MAX_PATH_CHARS = 512;
 
-/** A function that logs requests. */
+/** A function that logs and counts requests. */
 export function createAccessLog(
-  { format, write, now }: AccessLogOptions,
+  { port, format, write, now }: AccessLogOptions,
 ): (entry: AccessEntry) => void {
   const toLine = format === "json" ? toJson : toText;
-  return (entry) => write(toLine(entry, new Date(now()).toISOString()));
+  return (entry) => {
+    const method = METHODS.has(entry.method) ? entry.method : "other";
+    const labels = { port, method, status: String(entry.status) };
+    REQUEST_SECONDS.record(labels, entry.durationMs / 1_000);
+    write(toLine(entry, new Date(now()).toISOString()));
+  };
 }
 
 /** Logs what was no request at all, as a listener tells of it. */

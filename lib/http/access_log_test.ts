@@ -15,7 +15,7 @@ const entry: AccessEntry = {
 
 function line(format: "text" | "json", changes: Partial<AccessEntry> = {}): string {
   const lines: string[] = [];
-  createAccessLog({ format, write: (text) => lines.push(text), now: () => 0 })({
+  createAccessLog({ port: "api", format, write: (text) => lines.push(text), now: () => 0 })({
     ...entry,
     ...changes,
   });

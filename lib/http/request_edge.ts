@@ -12,6 +12,7 @@ import type { AccessEntry } from "./access_log.ts";
 import { RequestContext } from "./api/request_context.ts";
 import { allowOrigin } from "./cors.ts";
 import { errorResponse } from "../listen/errors.ts";
+import { traced, withTraceparent } from "../telemetry/trace.ts";
 import type { BrowserGuard } from "./guard.ts";
 
 /** What an edge needs. */
@@ -50,12 +51,19 @@ export function createRequestEdge(deps: RequestEdgeDeps): RequestEdge {
       scrubber,
       log,
     });
-    let response: Response;
-    try {
-      response = await answer(path, context);
-    } catch (error) {
-      response = refuse(error, request, context);
-    }
+    const { method, headers: asked } = request;
+    const attributes = { "http.request.method": method, "url.path": path };
+    const response = await withTraceparent(
+      asked.get("traceparent"),
+      () =>
+        traced(`${method} ${routeOf(path)}`, { kind: "server", attributes }, async (span) => {
+          const response = await answer(path, context)
+            .catch((error) => refuse(error, request, context));
+          span.set({ "http.response.status_code": response.status });
+          if (response.status >= 500) span.fail(String(response.status));
+          return response;
+        }),
+    );
     const { headers } = response;
     headers.set("x-request-id", context.requestId);
     headers.set("x-content-type-options", "nosniff");
@@ -73,6 +81,11 @@ function refuse(error: unknown, request: Request, context: RequestContext): Resp
     return new Response(null, { status: CLIENT_GONE });
   }
   return errorResponse(context.fail(error));
+}
+
+/** The path with its ids left out, as the name of a span: there are few of them. */
+function routeOf(path: string): string {
+  return path.replaceAll(/\/(?=[^/]*\d)[^/]{8,}/g, "/:id").slice(0, 100);
 }
 
 /** The path as it was sent. By hand: a Host that is no host makes `new URL` throw. */

@@ -14,6 +14,7 @@ import { systemClock } from "../base/clock.ts";
 import { settlesWithin } from "../contract/life.ts";
 import { refuseUpgrade } from "./refuse_upgrade.ts";
 import { ServiceError } from "../base/errors.ts";
+import { dropServerSpan } from "../telemetry/trace.ts";
 import { BoundedPort, type PortChange } from "./bounded_port.ts";
 import { type ConnectionCounts, Connections } from "./connection_counts.ts";
 import { toHttpError } from "./errors.ts";
@@ -175,6 +176,7 @@ async function listenNode(options: ListenOptions): Promise<Listener> {
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     const fault = messageFault(request);
+    dropServerSpan(response);
     if (fault === undefined) return void answer(request, response);
     const { status, body } = refuse(request, unreadable(fault));
     response.writeHead(status, { "content-type": "application/json", connection: "close" });

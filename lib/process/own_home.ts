@@ -11,6 +11,7 @@ import type { HomePaths } from "../config/paths.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
+import { startTelemetry } from "../telemetry/trace.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
 import { LOG_FLUSH_MS, openLog } from "./open_log.ts";
 import { loadOwn, ownTable } from "./own_config.ts";
@@ -71,7 +72,7 @@ export async function ownHome(
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
     launcher = await launchGateway(options, { table, denoDir, sandboxes, ...homeLog });
     // Most of what the authority is made of: it would keep the gateway waiting for its own.
-    const { openHome } = await import("./owned_home.ts");
+    const [{ openHome }] = await Promise.all([import("./owned_home.ts"), startTelemetry()]);
     const taken: Taken = { loaded, homeLog, table, denoDir, sandboxes, launcher, release };
     return await openHome(options, taken);
   } catch (error) {

@@ -56,6 +56,11 @@ export interface PeerOptions<Mine extends Endpoint, Theirs extends Endpoint> {
    * otherwise. For an end that isn't trusted.
    */
   isStrict?: boolean;
+  /** Says what trace a call is part of, and runs a handler in the trace of its caller. Absent: in none. */
+  trace?: {
+    current(): string | undefined;
+    within<T>(trace: string | undefined, run: () => T): T;
+  };
 }
 
 /** How one call is made. */
@@ -189,8 +194,13 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
     try {
       const { bytes, transfer } = options;
+      const trace = this.#options.trace?.current();
       transport.send(
-        { type: "call", id, method, params, ...bytes !== undefined && { bytes } },
+        {
+          ...{ type: "call", id, method, params },
+          ...bytes !== undefined && { bytes },
+          ...trace !== undefined && { trace },
+        },
         transfer,
       );
       if (stop?.aborted) onStop();
@@ -358,7 +368,7 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
     else take(handlers);
   }
 
-  #answer({ id, method, params, bytes }: Extract<Frame, { type: "call" }>): void {
+  #answer({ id, method, params, bytes, trace }: Extract<Frame, { type: "call" }>): void {
     if (this.#answering.has(id)) throw new PeerFault(`it called twice under the number ${id}`);
     const { mine, errors, handlers, isStrict, maxAnswering = DEFAULT_MAX } = this.#options;
     const refuse = (error: unknown) =>
@@ -400,7 +410,9 @@ export class Peer<Mine extends Endpoint, Theirs extends Endpoint> {
           ? checked(spec.params, params, `the parameters of ${method}`)
           : spec.params(params);
         const { calls } = handlers instanceof Promise ? await handlers : handlers;
-        const result = await calls[method as CallName<Mine>](value as never, answering);
+        const run = () => calls[method as CallName<Mine>](value as never, answering);
+        const within = this.#options.trace?.within;
+        const result = await (within === undefined ? run() : within(trace, run));
         // What was told and not awaited goes before the answer.
         while (answered.waiting.length > 0) {
           const last = answered.waiting.at(-1)!;
@@ -473,7 +485,7 @@ function readFrame(value: unknown): Frame {
       if (isName(frame.name)) return frame as Frame;
       break;
     case "call":
-      if (isNumbered && isName(frame.method)) return frame as Frame;
+      if (isNumbered && isName(frame.method) && isTrace(frame.trace)) return frame as Frame;
       break;
     case "cancel":
     case "stop":
@@ -490,6 +502,10 @@ function readFrame(value: unknown): Frame {
 
 function isName(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= MAX_NAME_CHARS;
+}
+
+function isTrace(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
 }
 
 /** Of an object's own keys alone: a name comes from the other end. */

@@ -7,7 +7,7 @@
 
 /** Everything that two ends say. `bytes` travel beside the JSON of a frame, not in it. */
 export type Frame =
-  | { type: "call"; id: number; method: string; params?: unknown; bytes?: Bytes }
+  | { type: "call"; id: number; method: string; params?: unknown; bytes?: Bytes; trace?: string }
   /** The caller doesn't wait any more. */
   | { type: "cancel"; id: number }
   /** The caller wants it to end, and waits for how it does. */

@@ -340,6 +340,7 @@ Deno.test("docs/http-api.md: the JSON log line is as the log writes it", () => {
   const shown = JSON.parse(block!.text);
   let line = "";
   const log = createAccessLog({
+    port: "api",
     format: "json",
     write: (text) => line = text,
     now: () => Date.parse(shown.time),

@@ -43,6 +43,7 @@ export async function serveApi(
   const { config } = boot;
   let model = { id: models.current.name, createdAt: Date.now() };
   const accessLog = createAccessLog({
+    port: "api",
     format: config.log.format,
     write: core.writeAccessLine,
     now: Date.now,

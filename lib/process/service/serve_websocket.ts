@@ -66,6 +66,7 @@ export async function serveWebsocket(
   log.info(`WebSocket port accepts: ${posture(section, proxy)}`);
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
+    port: "websocket",
     format: config.log.format,
     write: core.writeAccessLine,
     now: Date.now,

@@ -22,6 +22,7 @@ import { createCommission } from "../../operations/commission.ts";
 import type { ServiceStatus } from "../../operations/service_status.ts";
 import type { DataOf, ParamsOf } from "../../rpc/endpoint.ts";
 import type { ByteStreams } from "../../rpc/stream_transport.ts";
+import { metrics } from "../../telemetry/metrics.ts";
 import { apiAgent } from "./api_agent.ts";
 import { GatewayChecks } from "./gateway_checks.ts";
 import { type Core, openCore } from "./open_core.ts";
@@ -108,6 +109,7 @@ export class Service {
       status: () => this.#status(),
     };
     this.#handlers = createOperations(this.#operations);
+    this.#measure();
   }
 
   /** Opens its ports, and then begins what is due; to be awaited before anything else. */
@@ -247,6 +249,32 @@ export class Service {
       },
       checks: this.#parts.checks.now,
     };
+  }
+
+  /** What is in motion, as gauges that read the status. */
+  #measure(): void {
+    const gauge = (name: string, help: string, read: (status: ServiceStatus) => number) =>
+      metrics.gauge({ name, help, labels: [] }, () => [[{}, read(this.#status())]]);
+    const { version } = this.#core.boot;
+    metrics.gauge(
+      { name: "service_info", help: "The version that runs; always 1", labels: ["version"] },
+      () => [[{ version }, 1]],
+    );
+    metrics.gauge(
+      { name: "service_turns", help: "Turns that wait or run", labels: ["state"] },
+      () => Object.entries(this.#status().turns).map(([state, count]) => [{ state }, count]),
+    );
+    gauge("service_uptime_seconds", "Since the start", ({ uptime_s }) => uptime_s);
+    gauge("service_connections", "WebSockets that are open", ({ connections }) => connections);
+    gauge("service_chats", "Chats that they follow", ({ chats }) => chats);
+    gauge("service_outbox_messages", "Messages that wait for delivery", ({ outbox }) => outbox);
+    gauge(
+      "service_pending_writes",
+      "Writes of the journal that are not committed yet",
+      ({ counts }) => counts.pending_writes,
+    );
+    gauge("service_open_streams", "Streams of the HTTP API", ({ counts }) => counts.open_streams);
+    gauge("service_resident_memory_bytes", "Memory of the gateway", () => Deno.memoryUsage().rss);
   }
 
   #serve(streams: ByteStreams, key?: string): Promise<void> {

@@ -9,6 +9,7 @@ import { AUTHORITY, GATEWAY, MAX_GATEWAY_CALLS } from "../../authority/protocol.
 import { Peer } from "../../rpc/peer.ts";
 import { gatewayTransport, IS_PROCESS } from "../../authority/gateway_transport.ts";
 import { serviceErrors } from "../../rpc/service_errors.ts";
+import { PEER_TRACE, startTelemetry } from "../../telemetry/trace.ts";
 import type { Service } from "./service.ts";
 
 // A guest may be handed over before the gateway is up; it waits.
@@ -24,10 +25,12 @@ const peer = new Peer({
   theirs: AUTHORITY,
   errors: serviceErrors(),
   maxCalls: MAX_GATEWAY_CALLS,
+  trace: PEER_TRACE,
   handlers: {
     calls: {
       async start(boot) {
         const { startService } = await loading;
+        await startTelemetry();
         const service = await startService(boot, peer);
         running.resolve(service);
         return service.started;

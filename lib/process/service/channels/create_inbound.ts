@@ -18,6 +18,7 @@ import { Slots } from "../../../rpc/slots.ts";
 import type { Journal, RequestKey } from "../../../contract/journal.ts";
 import type { Log } from "../../../base/log.ts";
 import { requestDigest } from "../../../base/request_digest.ts";
+import { traced } from "../../../telemetry/trace.ts";
 import { answerText } from "../answer_text.ts";
 import { AnsweredCommands } from "../answered_commands.ts";
 import type { Inbound, InboundSpec } from "./inbound.ts";
@@ -71,7 +72,12 @@ function textsOf({ content, parts = [{ text: content }] }: InboundMessage) {
 /** Makes the way in. */
 export function createInbound(deps: InboundDeps): Inbound {
   const intake = new Intake(deps);
-  return (spec, message, signal) => intake.publish(spec, message, signal);
+  return (spec, message, signal) =>
+    traced(
+      `receive ${spec.runtimeName}`,
+      { kind: "consumer" },
+      () => intake.publish(spec, message, signal),
+    );
 }
 
 class Intake {
