@@ -54,7 +54,7 @@ export function createRequestEdge(deps: RequestEdgeDeps): RequestEdge {
     const { method, headers: asked } = request;
     const attributes = { "http.request.method": method, "url.path": path };
     const response = await withTraceparent(
-      asked.get("traceparent"),
+      asked.get("traceparent") ?? undefined,
       () =>
         traced(`${method} ${routeOf(path)}`, { kind: "server", attributes }, async (span) => {
           const response = await answer(path, context)
