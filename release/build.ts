@@ -16,7 +16,8 @@ import { CHANNELS } from "../channels/mod.ts";
 import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
-import { ROOT, START_PAGE } from "../lib/base/layout.ts";
+import { ROOT } from "../lib/base/layout.ts";
+import { APP_FOLDER, buildApp } from "../lib/browser_app/build_app.ts";
 
 /** What is built where nothing else is said, relative to the program's folder. */
 export const BUILT_FOLDER = "dist";
@@ -72,14 +73,13 @@ export async function build(folder: string): Promise<void> {
     // The first one of a machine fetches the bundler: a second beside it would find half of that.
     await bundleProcess(processes[0]!);
     await Promise.all([
+      buildApp(join(made, APP_FOLDER), ROOT),
       ...processes.slice(1).map(bundleProcess),
       ...[...new Set(Object.values(CHILD_ENTRIES)), SETTLE_MODULE.replace(/\.js$/, ".ts")].map((
         path,
       ) => bundle([path], ["--output", join(made, path.replace(/\.ts$/, ".js"))])),
     ]);
     await tellWhereTheyAre(made);
-    await Deno.mkdir(join(made, dirname(START_PAGE)), { recursive: true });
-    await Deno.copyFile(new URL(START_PAGE, ROOT), join(made, START_PAGE));
     const { unstable, permissions } = JSON.parse(
       await Deno.readTextFile(new URL("deno.json", ROOT)),
     );

@@ -1,128 +1,118 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { startModelServer } from "./fakes/model_server.ts";
+import { openPage } from "./support/browser.ts";
 import { makeHome } from "./support/home.ts";
-import { needs, programPath } from "./support/needs.ts";
+import { needs } from "./support/needs.ts";
+import { shareService } from "./support/shared_service.ts";
 import { httpOf } from "./support/wire_socket.ts";
 
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+const shared = shareService((baseUrl) => ({
+  agent: { model: "local/fake" },
+  providers: { local: { baseUrl } },
+}), ["gateway", "--json"]);
 
-/** One for all tests; each page has storage of its own. */
-let browser: Browser | undefined;
+const appUrl = () => httpOf(shared.service.wsUrl).href;
 
-Deno.test.afterAll(() => browser?.close());
-
-async function openPage(url: string): Promise<Page & AsyncDisposable> {
-  browser ??= await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
-  const page = await browser.newPage();
-  await page.goto(url);
-  return page;
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
 }
 
 Deno.test({
   ...needs(
-    "a browser chats on the start page, and goes on after the connection was lost",
+    "a browser chats in the app, and goes on after the connection was lost",
     "chromium",
   ),
   async fn() {
-    await using model = startModelServer({
-      script: [{ text: ["Hello ", "there"] }, { text: "Still here" }],
-    });
-    await using home = await makeHome({
-      agent: { model: "local/fake" },
-      providers: { local: { baseUrl: model.baseUrl } },
-    });
-    await using gateway = await home.start(["gateway", "--json"]);
-    await using page = await openPage(httpOf(gateway.wsUrl).href);
-    const errors: string[] = [];
-    page.on("pageerror", (error) => errors.push(error.message));
+    await using _model = shared.startModel([{ text: ["Hello ", "there"] }, { text: "Still here" }]);
+    await using page = await openPage(appUrl());
     await page.getByText("local/fake").waitFor();
-    await page.getByLabel("Message").fill("hi");
-    await page.getByRole("button", { name: "Send" }).click();
+    await say(page, "hi");
     await page.locator(".agent", { hasText: "Hello there" }).waitFor();
     await page.context().setOffline(true);
-    await page.evaluate("socket.close()");
-    await page.getByLabel("Message").fill("are you there?");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.evaluate("sockets.at(-1).close()");
+    await page.getByText("Connection lost").waitFor();
+    await say(page, "are you there?");
+    await page.getByText("Will be sent when the connection is back").waitFor();
     await page.context().setOffline(false);
     await page.locator(".agent", { hasText: "Still here" }).waitFor();
     assertEquals(await page.locator(".agent").count(), 2);
-    assertEquals(errors, []);
+    assertEquals(await page.locator(".me").count(), 2);
   },
 });
 
 Deno.test({
   ...needs(
-    "the start page shows text as text, sends nothing while characters are composed, and fits a phone",
+    "the app shows text as text, sends nothing while characters are composed, and fits a phone",
     "chromium",
   ),
   async fn() {
     const markup =
       `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
-    await using model = startModelServer({
-      script: ({ index }) =>
-        index === 0
-          ? { text: markup, calls: [{ tool: "list_files", args: { path: markup } }] }
-          : { text: [markup, " ", "w".repeat(300)] },
-    });
-    await using home = await makeHome({
-      agent: { model: "local/fake" },
-      providers: { local: { baseUrl: model.baseUrl } },
-      channels: { sendToolHints: true, sendProgress: true },
-    });
-    await using gateway = await home.start(["gateway", "--json"]);
-    await using page = await openPage(`${httpOf(gateway.wsUrl).href}#no%20chat`);
+    await using _model = shared.startModel(({ index }) =>
+      index === 0
+        ? { text: markup, calls: [{ tool: "list_files", args: { path: markup } }] }
+        : { text: [markup, " ", "w".repeat(300)] }
+    );
+    await using page = await openPage(`${appUrl()}#no%20chat`);
     await page.setViewportSize({ width: 320, height: 568 });
-    await page.getByText("local/fake").waitFor();
-    const box = page.getByLabel("Message");
+    const box = page.getByLabel("Message", { exact: true });
     await box.fill(markup);
     await box.dispatchEvent("keydown", { key: "Enter", isComposing: true });
     assertEquals(await page.locator(".me").count(), 0);
     await box.press("Enter");
     await page.locator(".agent", { hasText: "www" }).waitFor();
+    await page.locator(".turn-foot").waitFor();
     // Said again from the begin after a reload, in the same chat.
     const chat = new URL(page.url()).hash;
     await page.reload();
     await page.locator(".agent", { hasText: "www" }).waitFor();
+    assertEquals(await page.locator(".me").innerText(), markup);
     assertEquals(new URL(page.url()).hash, chat);
-    assertEquals(await page.locator("#log img, #log script").count(), 0);
-    assertEquals(await page.title(), "service");
+    assertEquals(await page.locator(".log img, .log script").count(), 0);
+    assert(await page.title() !== "run");
     const width = await page.evaluate("document.documentElement.scrollWidth");
     assertEquals(width, 320);
-    for (const name of ["Send", "Stop"]) {
-      const place = await page.getByRole("button", { name }).boundingBox();
+    for (const name of ["Send", "Attach files", "Menu"]) {
+      const place = await page.getByRole("button", { name, exact: true }).boundingBox();
       assert(place !== null && place.x + place.width <= 320, `${name} is out of sight`);
     }
   },
 });
 
 Deno.test({
-  ...needs("the start page asks once for a secret that is not given", "chromium"),
+  ...needs("the app asks for a secret that is not given, and keeps the right one", "chromium"),
   async fn() {
     await using home = await makeHome({
       channels: { websocket: { tokenIssueSecret: "the-port-secret" } },
     });
     await using gateway = await home.start(["gateway", "--json"]);
-    await using page = await openPage("about:blank");
-    const given: (string | undefined)[] = ["wrong", undefined, "the-port-secret"];
-    let asked = 0;
-    page.on("dialog", (dialog) => {
-      const secret = given[asked++];
-      return secret === undefined ? dialog.dismiss() : dialog.accept(secret);
-    });
-    await page.goto(httpOf(gateway.wsUrl).href);
-    await page.getByText("reload the page").waitFor();
-    assertEquals(asked, 2);
+    await using page = await openPage(httpOf(gateway.wsUrl).href);
+    const secret = page.getByLabel("Secret or token");
+    await secret.fill("wrong");
+    await secret.press("Enter");
+    await page.getByText("isn't valid").waitFor();
     await page.reload();
-    await page.getByText("offline", { exact: true }).waitFor();
-    assertEquals(asked, 3);
+    await page.getByLabel("Secret or token").fill("the-port-secret");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    await page.reload();
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Secret or token").waitFor();
+    await page.reload();
+    await page.getByLabel("Secret or token").waitFor();
+
+    // A token sees what its scopes allow, and a link with one signs in.
+    const issued = await home.run(["tokens", "issue", "--scopes", "read", "--json"]);
+    const { token } = JSON.parse(issued.stdout);
+    await page.goto("about:blank");
+    await page.goto(`${httpOf(gateway.wsUrl).href}#token=${token}`);
+    await page.getByText("Your token may read, but not write.").waitFor();
+    assertEquals(page.url().includes(token), false);
+    const offered = await page.getByRole("navigation", { name: "Pages" }).getByRole("link")
+      .allInnerTexts();
+    assertEquals(offered.filter((text) => text !== "service"), ["Chat", "Permissions"]);
   },
 });
 
@@ -142,7 +132,8 @@ Deno.test({
       () => new Response("<p>foreign</p>", { headers: { "content-type": "text/html" } }),
     );
     const origin = `http://127.0.0.1:${_foreign.addr.port}`;
-    await using page = await openPage(origin);
+    await using page = await openPage("about:blank");
+    await page.goto(origin);
     const outcome = await page.evaluate(async (port) => {
       const tell = (error: unknown) => String(error);
       const get = await fetch(`http://127.0.0.1:${port}/webui/bootstrap`)
@@ -167,42 +158,37 @@ Deno.test({
     // What the page could not see was refused as well.
     assert(!gateway.log().includes(" 200 "), gateway.log());
     await using own = await openPage(`http://127.0.0.1:${port}/`);
-    await own.getByText("offline").waitFor();
+    await own.getByText("offline").first().waitFor();
   },
 });
 
 Deno.test({
   ...needs(
-    "the start page shows all of what is approved, and its buttons work once they stand still",
+    "the app shows all of what is approved, and its buttons work once they stand still",
     "chromium",
   ),
   async fn() {
-    await using home = await makeHome();
+    const { home } = shared;
     const path = `${home.dir}/written`;
     const content = `BEGIN <b>\n${"some words\n".repeat(4_000)}END`;
-    await using model = startModelServer({
-      script: [{ calls: [{ tool: "write_file", args: { path, content } }] }, { text: "done" }],
-    });
-    await home.configure({
-      agent: { model: "local/fake" },
-      providers: { local: { baseUrl: model.baseUrl } },
-    });
-    await using gateway = await home.start(["gateway", "--json"]);
-    await using page = await openPage(httpOf(gateway.wsUrl).href);
+    await using _model = shared.startModel([
+      { calls: [{ tool: "write_file", args: { path, content } }] },
+      { text: "done" },
+    ]);
+    await using page = await openPage(appUrl());
     await page.getByText("local/fake").waitFor();
     // Clicks each button in the very moment in which it comes.
     await page.evaluate(`
-      const clickAll = () => document.querySelectorAll(".ask button").forEach((one) => one.click());
-      new MutationObserver(clickAll).observe($("log"), { childList: true, subtree: true });
+      const clickAll = () => document.querySelectorAll(".ask .buttons button").forEach((one) => one.click());
+      new MutationObserver(clickAll).observe(document.body, { childList: true, subtree: true });
     `);
     const approve = page.getByRole("button", { name: "Approve" });
-    const enabled = page.locator(".ask button:enabled", { hasText: "Approve" });
+    const enabled = page.locator(".ask .buttons button:enabled", { hasText: "Approve" });
     const isRefused = async () => [
       await approve.isDisabled(),
       await Deno.stat(path).then(() => false, () => true),
     ];
-    await page.getByLabel("Message").fill("write it");
-    await page.getByRole("button", { name: "Send" }).click();
+    await say(page, "write it");
     await approve.waitFor();
     assertEquals(await isRefused(), [true, true]);
     const text = await page.locator(".ask").innerText();
@@ -222,7 +208,7 @@ Deno.test({
     ) {
       await enabled.waitFor();
       await page.evaluate(`{
-        const button = document.querySelector(".ask button");
+        const button = document.querySelector(".ask .buttons button");
         ${change};
         button.click();
       }`);

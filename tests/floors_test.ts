@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["rpc"],
   ["contract"],
   ["packages", "secrets", "listen"],
-  ["network", "config"],
+  ["network", "config", "browser_app"],
   ["schedule", "channel", "model", "media"],
   ["journal", "channel_worker"],
   ["delivery", "registry", "policy"],

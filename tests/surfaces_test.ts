@@ -265,9 +265,15 @@ Deno.test("a command prints what the route of its operation answers", async () =
   const exported = await fetchText("sessions/cli:a/export");
   assertEquals(await printed(home, ["sessions", "export", "a"]), linesOf(exported));
   const [renamed] = await printed(home, ["sessions", "rename", "a", "Other"]);
-  assertEquals(await get("sessions/cli:a"), renamed);
+  // What is looked up for one session alone is no part of a row.
+  const rowOf = async (key: string) => {
+    const { context_tokens, max_context_tokens, ...row } = await get(`sessions/${key}`);
+    assert(context_tokens > 0 && max_context_tokens > context_tokens);
+    return row;
+  };
+  assertEquals(await rowOf("cli:a"), renamed);
   const [forked] = await printed(home, ["sessions", "fork", "a", "--before", "1", "--as", "b"]);
-  assertEquals(await get("sessions/cli:b"), forked);
+  assertEquals(await rowOf("cli:b"), forked);
   const [deleted] = await printed(home, ["sessions", "delete", "b", "--yes"]);
   assertEquals(deleted, { key: "cli:b", deleted: true });
   const every = ["automations", "create", "-m", "News?", "--every", "1h"];

@@ -9,7 +9,7 @@ import {
   scriptedModel,
   yields,
 } from "../../lib/agent/testing/scripted_model.ts";
-import { type ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { readFrame, type ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { FakeChats } from "./testing/fake_chats.ts";
 import { openTestChannel, type WireEnd } from "./testing/test_channel.ts";
@@ -135,6 +135,7 @@ Deno.test("WebsocketChannel and the wire's client lose nothing while connections
   };
   const client = new WireClient({
     url: service.url,
+    readFrame,
     onFrame(frame) {
       frames.push(frame);
       next.resolve();

@@ -136,7 +136,7 @@ export class WireTurns {
     });
     this.#sending += 1;
     try {
-      const outcome = await this.#client.send(chatId, text, media.length === 0 ? undefined : media)
+      const outcome = await this.#client.send(chatId, text, media.length === 0 ? {} : { media })
         .catch(rethrow);
       if ("answer" in outcome) return outcome.answer;
       const { turnId } = outcome;

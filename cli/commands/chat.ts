@@ -6,6 +6,7 @@
 
 import { ServiceError } from "../../lib/base/errors.ts";
 import { CHAT_ID } from "../../lib/contract/wire/frames.ts";
+import { readFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { ask, type TurnClient } from "../agent/ask.ts";
 import { gatherMessage, type MessageSources } from "../agent/gather_message.ts";
@@ -106,6 +107,7 @@ class Wire {
       url: url.href,
       clientId,
       token: async () => (await access()).token,
+      readFrame,
       onFrame: (frame) => {
         if (isWatching) {
           if (!("chat_id" in frame) || frame.chat_id !== chat) return;

@@ -7,6 +7,7 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { isOwn } from "../../lib/contract/text_part.ts";
 import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { readFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient, type WireClientDeps } from "../../lib/contract/wire/wire_client.ts";
 import type { AskedPart, Happening, SaidMessage } from "../../lib/local/protocol.ts";
 import { frameEvent } from "../chat/frame_event.ts";
@@ -61,6 +62,7 @@ export class WireLink implements ChatLink {
       url,
       clientId,
       token: async () => (await this.#openAccess()).token,
+      readFrame,
       onFrame: (frame) => this.#take(frame),
       onReset: (chatId) => {
         for (const heard of this.#followed.get(chatId)?.heard.values() ?? []) heard.beginAnew();
@@ -137,7 +139,7 @@ export class WireLink implements ChatLink {
     stop.throwIfAborted();
     stop.addEventListener("abort", () => this.#client.cancel(chatId), { once: true });
     const outcome = await this.#client
-      .send(chatId, text, media.length === 0 ? undefined : media, stop)
+      .send(chatId, text, { media: media.length === 0 ? undefined : media, signal: stop })
       .catch(rethrow);
     if ("turnId" in outcome) this.#own.add(outcome.turnId);
     return outcome;

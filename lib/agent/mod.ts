@@ -20,6 +20,7 @@
  * - `agent_turns.ts`: the agent itself, made once for each service; scrubs what people send
  * - `chat_command.ts`: what a command of a chat is
  * - `room.ts`: how many characters an input takes up of the memory bound
+ * - `session_model.ts`: the model of a session
  * - `scrubbed_model.ts`: a model whose output holds no secret
  * - `toolbox.ts`: the tools as a turn needs them
  *

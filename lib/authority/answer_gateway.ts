@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { AppFile } from "../browser_app/app_files.ts";
 import type { ActionPort } from "../contract/actions.ts";
 import type { DocumentReader } from "../contract/documents.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
@@ -45,6 +46,8 @@ export interface GatewayAnswers {
   localUsers: LocalUsers;
   /** Takes a line of the gateway's log, where it was asked for them. */
   writeLog?: (line: string) => void;
+  /** The files of the browser app. */
+  appFiles(): Promise<readonly AppFile[]>;
   /** Where channels run; absent where none does. */
   channelWorkers?: Pick<ChannelWorkers, "open">;
   /** Real path. */
@@ -146,6 +149,8 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         return { ...answer, body: answer.body.toBase64() };
       },
       local_user: (connection) => deps.localUsers.userOf(connection),
+      app_files: async () =>
+        (await deps.appFiles()).map(({ name, gzip }) => ({ name, gzip: gzip.toBase64() })),
       extract: async ({ name }, { bytes, signal }) => {
         if (bytes === undefined) throw new Error("extract comes without bytes");
         return scrub(await documents.extract({ name, bytes }, { signal }));

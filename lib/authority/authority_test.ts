@@ -46,6 +46,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
       status: () => [],
       test: () => Promise.reject(new Error("nobody asks")),
     },
+    appFiles: () => Promise.resolve([]),
     localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
     retention: { prune: () => Promise.reject(new Error("nobody asks")) },
     reload: () => Promise.reject(new Error("nobody asks")),

@@ -10,7 +10,7 @@ import { MODEL_ENV } from "../model/env.ts";
 import { providerHosts } from "../model/hosts.ts";
 import type { Permission } from "../base/permission.ts";
 import { computePermissions } from "./permissions.ts";
-import { sourcePaths, START_PAGE } from "../base/layout.ts";
+import { sourcePaths } from "../base/layout.ts";
 
 /** The permission table of a configuration; what `service permissions` prints. */
 export function permissionTable(
@@ -18,8 +18,7 @@ export function permissionTable(
   paths: HomePaths,
   { api, channels }: { api: boolean; channels: boolean },
 ): Permission[] {
-  // The start page stands in the documentation, as the example that it is.
-  const sources = channels ? ["lib/", "channels/", START_PAGE] : ["lib/"];
+  const sources = channels ? ["lib/", "channels/"] : ["lib/"];
   return computePermissions({
     config: loaded.config,
     api,

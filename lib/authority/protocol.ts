@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import type { ChannelModule, ChannelSpec } from "../channel/channel_spec.ts";
+import type { AppFile } from "../browser_app/app_files.ts";
 import type { AllowedMessage, CreatedAutomation, Enqueued } from "../contract/ports.ts";
 import type { ActionRequest, ActionResult, ApprovalEvent } from "../contract/actions.ts";
 import type { LocalConnection, LocalUser } from "./local_users.ts";
@@ -184,6 +185,8 @@ export const AUTHORITY = {
     local_user: call<LocalConnection, LocalUser>({
       params: shape(z.object({ remote: SOCKET_END, local: SOCKET_END })),
     }),
+    /** The files of the browser app. Rejects with why there are none. */
+    app_files: call<null, Base64<AppFile, "gzip">[]>(),
     /** The text of a document, whose bytes go with the call. */
     extract: call<{ name: string }, ExtractedText>({ params: shape(z.object({ name: NAME })) }),
     /**

@@ -49,6 +49,3 @@ export function pathOf({ pathname }: URL, os = Deno.build.os): string {
 function isBundled(path: string): boolean {
   return path === "lib/rpc";
 }
-
-/** The page at the root of the WebSocket port, relative to `ROOT`: the example of the documentation. */
-export const START_PAGE = "docs/examples/chat.html";

@@ -30,7 +30,6 @@
  * - `web/arrival.ts`: what a trusted proxy is believed by
  * - `web/media_links.ts`: signed links to files
  * - `web/routes.ts`: the list of routes
- * - `web/start_page.ts`: the page at the root of the port
  *
  * @module
  */

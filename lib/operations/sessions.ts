@@ -16,8 +16,15 @@ import { gatewayOperation, gatewayStream } from "./operation.ts";
 import { findSession, noSession } from "./sessions/find_session.ts";
 import { forkSession } from "./sessions/fork_session.ts";
 import { type Files, toMessageRow } from "./sessions/message_row.ts";
+import { readLive } from "./sessions/read_live.ts";
 import { readMessages } from "./sessions/read_messages.ts";
-import { foundSession, messageRow, sessionRow } from "./sessions/session_schemas.ts";
+import {
+  foundSession,
+  liveChat,
+  messageRow,
+  sessionDetails,
+  sessionRow,
+} from "./sessions/session_schemas.ts";
 
 /** What operations on sessions work on. */
 export interface SessionParts {
@@ -34,9 +41,16 @@ export interface SessionParts {
     | "turns"
     | "history"
     | "follow"
+    | "turn"
+    | "epoch"
+    | "contextTokens"
   >;
   /** Whether a turn runs in a session. */
   isRunning: (sessionKey: string) => boolean;
+  /** Ids of the turns that run or wait in a session, in order. */
+  openTurns: (sessionKey: string) => readonly string[];
+  /** Tokens that the model of a preset is sent at most; of the configured model without one. */
+  maxContextTokens: (preset: string | undefined) => number;
   /** Takes secrets out of what will be on record. */
   scrub: (text: string) => string;
   /** Names a chat that nobody has named. */
@@ -127,9 +141,16 @@ export const SESSIONS = {
     summary: "Show a session without its messages",
     scope: "read",
     input: z.object({ key }),
-    output: sessionRow,
+    output: sessionDetails,
     route: { method: "GET", path: ONE, errors: ["not_found"] },
-    run: ({ key }, parts, { sees }) => toRow(findSession(parts.journal, key, sees), parts, sees),
+    run({ key }, parts, { sees }) {
+      const session = findSession(parts.journal, key, sees);
+      return {
+        ...toRow(session, parts, sees),
+        context_tokens: parts.journal.contextTokens(session.id),
+        max_context_tokens: parts.maxContextTokens(session.modelPreset),
+      };
+    },
   }),
   "sessions.messages": gatewayOperation({
     summary: "Show the messages of a session, the newest page first",
@@ -142,11 +163,13 @@ export const SESSIONS = {
       messages: z.array(messageRow).describe("Oldest first."),
       user_index: z.int().describe("Messages of people before this page."),
       before: z.int().optional().describe("Cursor of the page before; absent on the first."),
+      live: liveChat.optional(),
     }).describe("A stretch of a session's messages."),
     route: { method: "GET", path: `${ONE}/messages`, errors: ["not_found"] },
-    run({ key, limit = DEFAULT_PAGE, before }, parts, { sees }) {
+    run({ limit = DEFAULT_PAGE, before, ...asked }, parts, { sees }) {
       const { journal, files, showReasoning = () => false } = parts;
-      const { id } = findSession(journal, key, sees);
+      const session = findSession(journal, asked.key, sees);
+      const { id, key } = session;
       const page = readMessages(journal, id, { limit, before });
       const context = { files, showReasoning: showReasoning(), userIndex: page.userIndex };
       return {
@@ -158,6 +181,8 @@ export const SESSIONS = {
         }),
         user_index: page.userIndex,
         ...page.before !== undefined && { before: page.before },
+        ...before === undefined && chatOfSession(key) !== undefined &&
+          { live: readLive(session, parts) },
       };
     },
   }),
@@ -172,7 +197,7 @@ export const SESSIONS = {
     async *run({ key }, { journal }, { sees, signal }) {
       const session = findSession(journal, key, sees);
       yield* exportSession(journal, session, signal);
-      if (journal.session(key)?.id !== session.id) {
+      if (journal.session(session.key)?.id !== session.id) {
         throw new ServiceError("not_found", "The session was deleted before its end was reached");
       }
     },
@@ -186,9 +211,9 @@ export const SESSIONS = {
     input: z.object({ key, title: z.string(TITLE).max(1_000, TITLE) }, "an object"),
     output: sessionRow,
     route: { method: "PUT", path: `${ONE}/title`, errors: ["not_found"] },
-    async run({ key, title }, parts, { sees }) {
+    async run({ title, ...asked }, parts, { sees }) {
       const { journal, scrub } = parts;
-      findSession(journal, key, sees);
+      const { key } = findSession(journal, asked.key, sees);
       const session = await journal.renameSession(key, scrub(title));
       if (session === undefined) throw noSession(key);
       return toRow(session, parts, sees);
@@ -205,8 +230,8 @@ export const SESSIONS = {
     output: sessionRow,
     // Whoever comes by the port gets a chat.
     route: { method: "POST", path: `${ONE}/fork`, errors: ["not_found"], input: forkInput },
-    async run({ key, before_user_index: beforeUserIndex, ...named }, parts, { sees }) {
-      findSession(parts.journal, key, sees);
+    async run({ before_user_index: beforeUserIndex, ...named }, parts, { sees }) {
+      const { key } = findSession(parts.journal, named.key, sees);
       const targetKey = keyOfFork(named, parts, sees);
       try {
         const fork = { sourceKey: key, targetKey, beforeUserIndex };
@@ -244,16 +269,16 @@ export const SESSIONS = {
     input: z.object({ key }),
     output: z.object({ key: z.string(), deleted: z.literal(true) }),
     route: { method: "DELETE", path: ONE, errors: ["not_found"] },
-    async run({ key }, { journal }, { sees }) {
-      findSession(journal, key, sees);
+    async run(asked, { journal }, { sees }) {
+      const { key } = findSession(journal, asked.key, sees);
       if (!await journal.deleteSession(key)) throw noSession(key);
       return { key, deleted: true as const };
     },
   }),
 };
 
-async function pin(key: string, pinned: boolean, parts: SessionParts, sees: SessionFilter) {
-  findSession(parts.journal, key, sees);
+async function pin(named: string, pinned: boolean, parts: SessionParts, sees: SessionFilter) {
+  const { key } = findSession(parts.journal, named, sees);
   const session = await parts.journal.pinSession(key, pinned);
   if (session === undefined) throw noSession(key);
   return toRow(session, parts, sees);

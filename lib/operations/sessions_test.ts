@@ -15,6 +15,8 @@ async function setUp() {
   const parts = someParts({
     journal,
     isRunning: (key) => key === "api:b",
+    openTurns: () => [],
+    maxContextTokens: () => 100_000,
     scrub: (text) => text.replaceAll("s3cret", "[secret]"),
     randomId: () => "made",
   });

@@ -5,6 +5,8 @@
  */
 
 import type { Loaded } from "../settings/load.ts";
+import { IS_BUILT } from "../base/layout.ts";
+import type { AppFile } from "../browser_app/app_files.ts";
 import type { WebsocketConfig } from "../config/schema.ts";
 import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
@@ -211,6 +213,7 @@ async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Aut
     await parts.fetcher.ensure({ user: "api.mcp", param: "api.mcp", dependencies: MCP });
   }
   const { database, mediaDir, dataDir, socket, configFile } = options.paths;
+  const appFiles = openAppFiles(parts);
   return await startAuthority({
     ...parts,
     run: launcher.run,
@@ -232,7 +235,10 @@ async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Aut
       logsToAuthority: options.logTo !== undefined,
     }),
     writeLog: (line) => parts.output.write(known.scrubber.text(line)),
+    appFiles,
     onStarted(started) {
+      // From source: whoever opens the browser app finds it built, and nothing waits for that.
+      if (started.wsUrl !== undefined && !IS_BUILT) appFiles().catch(() => {});
       // Who dies has not closed it.
       isUntouched = false;
       Object.assign(parts.served, started);
@@ -243,6 +249,17 @@ async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Aut
     channelWorkers: channels?.workers,
     scrubber: known.scrubber,
   });
+}
+
+/** The files of the browser app; what finds them is loaded when they are asked for. */
+function openAppFiles({ denoDir, log }: OwnedParts): () => Promise<AppFile[]> {
+  let opened: Promise<() => Promise<AppFile[]>> | undefined;
+  return async () => {
+    opened ??= import("../browser_app/app_files.ts").then(({ appFiles }) =>
+      appFiles({ denoDir, log })
+    );
+    return await (await opened)();
+  };
 }
 
 /** The way to the trusted proxy's signing keys, where they are fetched. */

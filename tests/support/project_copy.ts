@@ -16,6 +16,7 @@ const PARTS = [
   "lib",
   "docs",
   "release",
+  "webui",
   "deno.json",
   "imports.json",
   "deno.lock",

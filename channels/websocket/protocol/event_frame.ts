@@ -61,13 +61,13 @@ export function eventFrame(
       return { event: "reasoning_end", ...inTurn, stream_id: event.streamId };
     case "tool_call": {
       if (!sendToolHints) return undefined;
-      const { tool, hint } = event;
-      return { event: "progress", ...inTurn, text: hint, tool_hint: true, tool };
+      const { callId, tool, hint } = event;
+      return { event: "progress", ...inTurn, text: hint, tool_hint: true, tool, call_id: callId };
     }
     case "tool_progress": {
       if (!sendProgress) return undefined;
-      const { tool, text } = event;
-      return { event: "progress", ...inTurn, text, tool_hint: false, tool };
+      const { callId, tool, text } = event;
+      return { event: "progress", ...inTurn, text, tool_hint: false, tool, call_id: callId };
     }
     case "notice":
       if (!sendProgress) return undefined;
@@ -97,7 +97,11 @@ export function eventFrame(
         status: event.status,
         usage: usageOnWire(event.usage),
       };
-    case "tool_result":
+    case "tool_result": {
+      if (!sendToolHints) return undefined;
+      const { callId, tool, status } = event;
+      return { event: "tool_result", ...inTurn, call_id: callId, tool, status };
+    }
     case "usage":
     case "summary":
       return undefined;

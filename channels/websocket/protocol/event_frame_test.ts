@@ -40,15 +40,26 @@ const CASES: [AgentEvent, Record<string, unknown> | undefined, (keyof FrameConte
   ],
   [
     { type: "tool_call", callId: "c", tool: "read_file", args: { path: "a" }, hint: "read_file a" },
-    { event: "progress", ...HERE, text: "read_file a", tool_hint: true, tool: "read_file" },
+    {
+      event: "progress",
+      ...HERE,
+      text: "read_file a",
+      tool_hint: true,
+      tool: "read_file",
+      call_id: "c",
+    },
     "sendToolHints",
   ],
   [
     { type: "tool_progress", callId: "c", tool: "exec", text: "50 %" },
-    { event: "progress", ...HERE, text: "50 %", tool_hint: false, tool: "exec" },
+    { event: "progress", ...HERE, text: "50 %", tool_hint: false, tool: "exec", call_id: "c" },
     "sendProgress",
   ],
-  [{ type: "tool_result", callId: "c", tool: "exec", status: "ok", output: "secret" }, undefined],
+  [
+    { type: "tool_result", callId: "c", tool: "exec", status: "ok", output: "secret" },
+    { event: "tool_result", ...HERE, call_id: "c", tool: "exec", status: "ok" },
+    "sendToolHints",
+  ],
   [
     {
       type: "approval_requested",

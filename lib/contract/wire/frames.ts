@@ -106,7 +106,17 @@ export const FRAMES = {
     text: z.string(),
     tool_hint: z.boolean().describe("A short breadcrumb of a tool call"),
     tool: z.string().optional(),
+    call_id: z.string().optional().describe("Of the tool call that it is about"),
   }).describe("What the turn is doing"),
+  tool_result: z.object({
+    event: z.literal("tool_result"),
+    ...inTurn,
+    call_id: z.string(),
+    tool: z.string(),
+    status: z.enum(["ok", "failed", "refused", "interrupted"]),
+  }).describe(
+    "A tool call has ended; with sendToolHints alone. The messages of the session have its arguments and output",
+  ),
   approval_requested: z.object({ event: z.literal("approval_requested"), ...inTurn, approval })
     .describe("An action waits for a person"),
   approval_resolved: z.object({
@@ -165,6 +175,11 @@ export const serverFrame = z.discriminatedUnion("event", [first!, ...others]);
 
 /** Any server frame. */
 export type ServerFrame = z.infer<typeof serverFrame>;
+
+/** What a server said as a frame; undefined for anything else: a newer server may say more than is known here. */
+export function readFrame(said: unknown): ServerFrame | undefined {
+  return serverFrame.safeParse(said).data;
+}
 
 /** The frame of one event. */
 export type Frame<Event extends keyof typeof FRAMES> = z.infer<typeof FRAMES[Event]>;

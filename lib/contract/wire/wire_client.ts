@@ -1,13 +1,13 @@
 /**
  * A client of the WebSocket port that loses nothing over a bad network: it connects again by itself,
  * goes on in each chat behind the last frame that it saw, and sends again what was not accepted. It
- * needs nothing but a WebSocket, so it works in a browser as well.
+ * needs nothing but a WebSocket, and no schema: the browser app has it too.
  *
  * @module
  */
 
-import { type ClientEnvelope, clientEnvelope } from "./envelopes.ts";
-import { type Frame, type ServerFrame, serverFrame } from "./frames.ts";
+import type { ClientEnvelope } from "./envelopes.ts";
+import type { Frame, ServerFrame } from "./frames.ts";
 
 /** What a client works with. */
 export interface WireClientDeps {
@@ -19,6 +19,8 @@ export interface WireClientDeps {
    * What it rejects with ends the first connect, and later ones are tried again.
    */
   token?: () => Promise<string | undefined>;
+  /** What a server said as a frame; undefined for what this client doesn't know. */
+  readFrame(said: unknown): ServerFrame | undefined;
   /** Every frame once, in the order of its chat. */
   onFrame(frame: ServerFrame): void;
   /** The chat begins anew: what was shown of it no longer counts. */
@@ -32,8 +34,19 @@ export interface WireClientDeps {
   onLost?(retryInMs: number, error: unknown): void;
   /** It is there again, and all chats go on. */
   onBack?(): void;
+  /** Whether a first attempt that fails is tried again like later ones. */
+  isPatient?: boolean;
   /** Default: that of this runtime. */
   open?: (url: string, protocols: string[]) => WebSocket;
+}
+
+/** How a message is sent. */
+export interface SendOptions {
+  media?: { data_url: string; name?: string }[];
+  /** Until the message is accepted it takes it back; the server may have it already, so whoever aborts also cancels. */
+  signal?: AbortSignal;
+  /** A repeat of one that an earlier client sent has its id. Default: a new one. */
+  clientMsgId?: string;
 }
 
 /** What became of a message. */
@@ -127,28 +140,23 @@ export class WireClient {
     return attached.chat_id;
   }
 
-  /**
-   * Sends a message, once, however often the connection is lost meanwhile. Until it is accepted `signal` takes
-   * it back; the server may have it already, so whoever aborts also cancels.
-   */
+  /** Sends a message, once, however often the connection is lost meanwhile. */
   send(
     chatId: string,
     content: string,
-    media?: { data_url: string; name?: string }[],
-    signal?: AbortSignal,
+    { media, signal, clientMsgId: id = crypto.randomUUID() }: SendOptions = {},
   ): Promise<SendOutcome> {
     if (this.#closed) return Promise.reject(this.#closedBy);
     if (this.#sending.size >= MAX_PENDING) {
       return Promise.reject(new WireError(`${MAX_PENDING} messages wait already`, "overloaded"));
     }
-    const id = crypto.randomUUID();
-    const envelope = clientEnvelope.parse({
+    const envelope: ClientEnvelope = {
       type: "message",
       chat_id: chatId,
       content,
       client_msg_id: id,
-      media,
-    });
+      ...media !== undefined && { media },
+    };
     const pending = { ...Promise.withResolvers<SendOutcome>(), envelope };
     this.#sending.set(id, pending);
     signal?.addEventListener("abort", () => {
@@ -161,6 +169,14 @@ export class WireClient {
   /** Ends the turn that runs in a chat. */
   cancel(chatId: string): void {
     this.#put({ type: "cancel", chat_id: chatId });
+  }
+
+  /** Connects at once where it waits to try again. */
+  hurry(): void {
+    if (this.#closed || this.#socket !== undefined || this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    void this.#open();
   }
 
   /** Leaves for good. What was not accepted is rejected, with the reason if one is given. */
@@ -222,12 +238,15 @@ export class WireClient {
     this.#socket = undefined;
     this.#isReady = false;
     if (this.#closed) return;
-    if (!this.#wasReady) return this.#end(error);
+    if (!this.#wasReady && !this.#deps.isPatient) return this.#end(error);
     const retryInMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#attempts++) *
       (0.5 + Math.random() / 2);
     this.#deps.onLost?.(retryInMs, error);
     if (this.#closed) return;
-    this.#timer = setTimeout(() => void this.#open(), retryInMs);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#open();
+    }, retryInMs);
   }
 
   #end(error: unknown): void {
@@ -262,15 +281,13 @@ export class WireClient {
   #take(socket: WebSocket, text: string): void {
     if (this.#socket !== socket) return;
     this.#watch(IDLE_MS);
-    let frame: ServerFrame;
+    let frame: ServerFrame | undefined;
     try {
-      const parsed = serverFrame.safeParse(JSON.parse(text));
-      // A newer server may say more than this client knows.
-      if (!parsed.success) return;
-      frame = parsed.data;
+      frame = this.#deps.readFrame(JSON.parse(text));
     } catch {
-      return;
+      // What is no JSON is nothing that this client knows either.
     }
+    if (frame === undefined) return;
     switch (frame.event) {
       case "ready":
         return this.#begin(frame);

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 // @ts-types="@types/ws"
 import { type WebSocket as Peer, WebSocketServer } from "ws";
 import type { ClientEnvelope } from "./envelopes.ts";
-import type { ServerFrame } from "./frames.ts";
+import { readFrame, type ServerFrame } from "./frames.ts";
 import { WireClient, WireError } from "./wire_client.ts";
 
 const USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
@@ -148,6 +148,7 @@ function connect(server: Server, token?: () => Promise<string>): Client {
   const client = new WireClient({
     url: server.url,
     token,
+    readFrame,
     onFrame(frame) {
       frames.push(frame);
       if (frame.event === "turn_end") ended.resolve();
@@ -246,6 +247,7 @@ Deno.test("WireClient says nothing before it is greeted, so that nothing is aske
   const back = Promise.withResolvers<void>();
   const client = new WireClient({
     url: server.url,
+    readFrame,
     onFrame() {},
     onBack: () => back.resolve(),
     open(url, protocols) {
@@ -298,6 +300,7 @@ Deno.test("WireClient tells of a chat that it may not go on in, and of why a con
   const client: WireClient = new WireClient({
     url: server.url,
     token: () => ++tokens < 3 ? Promise.resolve("t") : Promise.reject(gone),
+    readFrame,
     onFrame() {},
     onRefused: (chatId, { code }) => {
       if (chatId === "c") refused.resolve([chatId, code]);
@@ -346,6 +349,7 @@ Deno.test("WireClient asks for a token before each handshake and keeps it out of
 Deno.test("WireClient rejects its first connect, and what waits when it is closed", async () => {
   const refused = new WireClient({
     url: "ws://127.0.0.1:1/",
+    readFrame,
     onFrame() {},
   });
   await assertRejects(() => refused.connect(), WireError);
@@ -357,5 +361,29 @@ Deno.test("WireClient rejects its first connect, and what waits when it is close
   const failed = assertRejects(() => sending, WireError);
   client.close();
   await failed;
+  await server.close();
+});
+
+Deno.test("a patient client goes on trying when its first attempt fails, at once when it is hurried", async () => {
+  const server = await Server.open();
+  const waits: number[] = [];
+  let url = "ws://127.0.0.1:1/";
+  const client = new WireClient({
+    url: server.url,
+    isPatient: true,
+    readFrame,
+    onFrame() {},
+    onLost(ms) {
+      waits.push(ms);
+      url = server.url;
+      queueMicrotask(() => client.hurry());
+    },
+    open: (_, protocols) => new WebSocket(url, protocols),
+  });
+  const sent = client.send("c", "hello", { clientMsgId: "mine" });
+  await client.connect();
+  assertEquals([await sent, waits.length], [{ turnId: "turn-1" }, 1]);
+  assertEquals(server.seen.filter(({ type }) => type === "message").length, 1);
+  client.close();
   await server.close();
 });

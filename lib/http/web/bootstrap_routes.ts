@@ -8,8 +8,11 @@ import { z } from "zod";
 import type { Operate } from "../../operations/operations.ts";
 import { upgradePath } from "../../base/upgrade_path.ts";
 import type { WebsocketConfig } from "../../config/schema.ts";
+import { type Scope, SCOPES } from "../../contract/credentials.ts";
+import { chatOwner, sessionKeyOf } from "../../contract/chat_session.ts";
 import { MAX_TEXT_BYTES, MEDIA_LIMITS } from "../../contract/wire/envelopes.ts";
 import type { Admission } from "./admission/admission.ts";
+import { exchangeToken } from "./admission/exchange_token.ts";
 import {
   ISSUE_ERRORS,
   type IssueAccessDeps,
@@ -17,25 +20,35 @@ import {
   requireLocal,
 } from "./admission/issue_access.ts";
 import type { WebRoute } from "./web_route.ts";
+import { wsUrl } from "./ws_url.ts";
 
 /** Where it is. */
 const BOOTSTRAP_PATH = "/webui/bootstrap";
 
+/** Each of these lets a token open a WebSocket. */
+const OPENS_SOCKET: readonly Scope[] = ["operate", "read", "chat"];
+
 /** What the route needs. */
 export interface BootstrapDeps {
   config: WebsocketConfig;
-  admission: Pick<Admission, "refuseSecret" | "proxiedCaller" | "socketTokens">;
+  admission: Pick<Admission, "refuseSecret" | "callerOf" | "socketTokens">;
   localUsers: IssueAccessDeps["localUsers"];
   operate: Operate;
   /** Name of the default model now. */
   model: () => string;
+  /** Milliseconds since 1970. */
+  now: () => number;
 }
 
-const bootstrapAnswer = z.object({
+/** What the app begins with. */
+export const bootstrapAnswer = z.object({
   token: z.string().optional().describe("Opens one WebSocket. Absent behind a trusted proxy."),
   api_token: z.string().optional().describe("For the routes of this port, until it expires."),
-  expires_in: z.int().optional().describe("Seconds that both hold."),
+  expires_in: z.int().optional().describe("Seconds that they hold."),
+  scopes: z.array(z.enum(SCOPES)).optional()
+    .describe("What the caller's tokens allow. Absent behind a trusted proxy, which is unscoped."),
   sign_out_path: z.string().optional().describe("The trusted proxy's, where it has one."),
+  session_prefix: z.string().describe("Before a chat_id it is the key of the chat's session."),
   ws_path: z.string(),
   ws_url: z.string(),
   model_name: z.string(),
@@ -52,10 +65,14 @@ const bootstrapAnswer = z.object({
 
 /** The route. */
 export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
-  const { config, admission, operate, model } = deps;
+  const { config, admission, operate, model, now } = deps;
 
-  function about(request: Request): Omit<z.infer<typeof bootstrapAnswer>, "token"> {
+  function about(
+    request: Request,
+    workspaceKey?: string,
+  ): Omit<z.infer<typeof bootstrapAnswer>, "token"> {
     return {
+      session_prefix: sessionKeyOf({ chatId: "", owner: chatOwner(workspaceKey) }),
       ws_path: upgradePath(config.path),
       ws_url: wsUrl(request, config),
       model_name: model(),
@@ -75,18 +92,22 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
     method: "GET",
     path: BOOTSTRAP_PATH,
     access: "public",
-    summary: "Where the WebSocket is, and tokens for a local or secret-authenticated caller",
+    summary:
+      "Where the WebSocket is, what the caller may do, and tokens for a local browser or a secret",
     docs: {
       answer: bootstrapAnswer,
       errors: ISSUE_ERRORS,
     },
     async handle({ request, arrival }) {
-      const proxied = await admission.proxiedCaller(arrival);
-      if (proxied !== undefined) {
-        const { signOutPath } = proxied;
+      const caller = await admission.callerOf(request, arrival);
+      if (caller !== undefined) {
+        const { signOutPath, scopes, workspaceKey } = caller;
         return Response.json({
-          ...about(request),
+          ...about(request, workspaceKey),
           ...signOutPath !== undefined && { sign_out_path: signOutPath },
+          ...scopes !== undefined && { scopes },
+          ...scopes?.some((scope) => OPENS_SOCKET.includes(scope)) &&
+            exchangeToken(caller, scopes, { socketTokens: admission.socketTokens, now }),
         });
       }
       const { credential, isOpen } = requireIssueSecret(request, arrival, deps);
@@ -99,19 +120,9 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
         token: admission.socketTokens.issue(["operate"]),
         api_token: apiToken,
         expires_in: config.tokenTtlS,
+        scopes: ["operate"],
         ...about(request),
       });
     },
   }];
-}
-
-/** `publicWsUrl`, else by the Host, which the guard has checked. */
-function wsUrl(
-  { headers }: Request,
-  { publicWsUrl, sslCertfile, host, port, path }: WebsocketConfig,
-): string {
-  if (publicWsUrl !== "") return publicWsUrl;
-  const at = headers.get("host")?.trim().toLowerCase() ??
-    `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return `${sslCertfile === "" ? "ws" : "wss"}://${at}${upgradePath(path)}`;
 }

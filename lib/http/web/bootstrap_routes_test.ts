@@ -24,6 +24,8 @@ Deno.test("GET /webui/bootstrap gives a local browser all that it begins with, a
   assertMatch(api_token, /^sat_[A-Za-z0-9_-]{43}$/);
   assertEquals(rest, {
     expires_in: 60,
+    scopes: ["operate"],
+    session_prefix: "websocket:",
     ws_path: "/ws",
     ws_url: `ws://127.0.0.1:${port.port}/ws`,
     model_name: "local/qwen3",
@@ -147,6 +149,18 @@ Deno.test("without a secret GET /webui/bootstrap knows a local browser from ever
   }
 });
 
+Deno.test("GET /webui/bootstrap tells a token's scopes, and opens a socket as far as they reach", async () => {
+  await using port = await openAdmissionPort({ tokenIssueSecret: "the-secret" });
+  const ask = async (token: string) =>
+    await port.request("GET", PATH, { Authorization: `Bearer ${token}` });
+  const reader = parse(await ask("lasting_reader"));
+  assertEquals([reader.scopes, "api_token" in reader], [["read"], false]);
+  assertEquals((await port.handshake(`/?token=${reader.token}`)).peer?.scopes, ["read"]);
+  const approver = parse(await ask("lasting_approver"));
+  assertEquals([approver.scopes, "token" in approver], [["approve"], false]);
+  assertEquals((await ask("lasting_nobody")).status, 401);
+});
+
 Deno.test("behind a trusted proxy GET /webui/bootstrap gives a person no token, and the way to sign out", async () => {
   await using port = await openAdmissionPort({
     trustedProxyAuth: { ...PROXY, signOutPath: "/oauth2/sign_out" },
@@ -154,7 +168,10 @@ Deno.test("behind a trusted proxy GET /webui/bootstrap gives a person no token, 
   });
   const ann = { "X-Assertion": "ann@example.org" };
   const answer = parse(await port.request("GET", PATH, ann));
-  assertEquals(Object.keys(answer), ["ws_path", "ws_url", "model_name", "limits", "sign_out_path"]);
+  assertEquals(Object.keys(answer), [
+    ...["session_prefix", "ws_path", "ws_url", "model_name", "limits", "sign_out_path"],
+  ]);
+  assertEquals(answer.session_prefix, "websocket:");
   assertEquals(answer.sign_out_path, "/oauth2/sign_out");
   const secret = { ...ann, Authorization: "Bearer the-token" };
   assertEquals("token" in parse(await port.request("GET", PATH, secret)), false);

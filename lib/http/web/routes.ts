@@ -22,6 +22,7 @@ import { SESSIONS } from "../../operations/sessions.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { USAGE } from "../../operations/usage.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
+import { type BrowserAppDeps, createBrowserAppRoutes } from "./browser_app_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
 import {
   gatewayRoutes,
@@ -30,28 +31,24 @@ import {
   type OperationRoutesDeps,
 } from "./operation_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
-import { createStartPageRoutes } from "./start_page.ts";
 import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
 import type { WebRoute } from "./web_route.ts";
 
 /** What all routes together need. */
 export type WebRoutesDeps =
+  & BrowserAppDeps
   & BootstrapDeps
   & TokenRoutesDeps
   & MediaRoutesDeps
   & GatewayRoutesDeps
   & HealthRoutesDeps
-  & OperationRoutesDeps
-  & {
-    /** Text of the page at the root (`readStartPage`). */
-    page: string;
-  };
+  & OperationRoutesDeps;
 
 /** The table. Throws `config_invalid` when `tokenIssuePath` cannot stand in it. */
 export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
   const routes = [
-    ...createStartPageRoutes(deps),
+    ...createBrowserAppRoutes(deps),
     ...createBootstrapRoutes(deps),
     ...createTokenRoutes(deps),
     ...gatewayRoutes(SESSIONS, deps),

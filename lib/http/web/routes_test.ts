@@ -15,6 +15,7 @@ const TABLE = inertRoutes().map((route): WebRoute =>
 /** Routes that ask for no token, each of them on purpose. */
 const PUBLIC = [
   "GET /",
+  "GET /webui/assets/:name",
   "GET /webui/bootstrap",
   `GET ${ISSUE_PATH}`,
   "GET /media/:sha256",
@@ -90,7 +91,7 @@ Deno.test("createWebRoutes() refuses a tokenIssuePath that is a pattern or a rou
   const nothing: any = new Proxy(() => nothing, { get: () => nothing });
   const make = (tokenIssuePath: string) =>
     createWebRoutes(
-      new Proxy({ config: { ...websocket, tokenIssuePath }, page: "", version: "1" }, {
+      new Proxy({ config: { ...websocket, tokenIssuePath }, version: "1" }, {
         get: (target, name) => Reflect.get(target, name) ?? nothing,
       }) as unknown as WebRoutesDeps,
     );

@@ -32,6 +32,8 @@ function setUp({ journal = openJournal({ path: ":memory:" }), showReasoning = fa
       history: (...given) => (reads.history++, journal.history(...given)),
     },
     isRunning: (key) => running.has(key),
+    openTurns: () => [],
+    maxContextTokens: () => 100_000,
     files: {
       dir: "/media-dir",
       sign: (path, name) =>

@@ -12,6 +12,7 @@ import type { WebsocketConfig } from "../../config/schema.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { check } from "../../listen/request_error.ts";
 import type { Admission } from "./admission/admission.ts";
+import { exchangeToken } from "./admission/exchange_token.ts";
 import {
   ISSUE_ERRORS,
   type IssueAccessDeps,
@@ -91,19 +92,15 @@ export function createTokenRoutes(deps: TokenRoutesDeps): WebRoute[] {
     scope: ["read", "chat"],
     summary: "Gives a token for one WebSocket with the caller's own scopes",
     docs: { answer: issueAnswer, errors: ["too_many_tokens"] },
-    handle({ caller: { scopes, credential, expiresAt = Infinity } }) {
+    handle({ caller }) {
+      const { scopes } = caller;
       if (scopes === undefined) {
         throw new ServiceError(
           "invalid_request",
           "Behind the trusted proxy a WebSocket needs no token: open it as it is",
         );
       }
-      const from = credential.kind === "token" ? { credential, expiresAt } : undefined;
-      const leftS = Math.max(0, Math.floor((expiresAt - now()) / 1_000));
-      return Response.json({
-        token: socketTokens.issue(scopes, from),
-        expires_in: Math.min(config.tokenTtlS, leftS),
-      });
+      return Response.json(exchangeToken(caller, scopes, { socketTokens, now }));
     },
   };
 

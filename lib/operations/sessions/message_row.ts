@@ -73,7 +73,7 @@ export function toMessageRow(
 }
 
 /** Texts of one message are joined by a line break, other people's words marked. */
-function textOf(parts: readonly UserPart[]): string {
+export function textOf(parts: readonly UserPart[]): string {
   return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }
 

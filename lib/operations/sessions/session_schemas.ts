@@ -40,6 +40,21 @@ export const foundSession = sessionRow.extend({
   })).describe("The three newest of them."),
 }).describe("A session in which something was found.");
 
+/** A session with what is looked up for it alone. */
+export const sessionDetails = sessionRow.extend({
+  context_tokens: z.int().optional().describe("Estimate of what the model is sent of it."),
+  max_context_tokens: z.int().optional().describe("What fits before it is summarized."),
+}).describe("A session.");
+
+/** How a chat of this port goes on behind its messages. */
+export const liveChat = z.object({
+  epoch: z.string(),
+  after_seq: z.int().describe("Attach behind it: a turn that runs is told from its begin."),
+  running: z.string().optional().describe("Id of the turn that runs."),
+  waiting: z.array(z.object({ turn_id: z.string(), text: z.string() }))
+    .describe("Messages that wait for their turn, in order."),
+}).describe("How the chat goes on; of a chat's newest page alone.");
+
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
 
 /** A message of a session. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { AppFile } from "../../browser_app/app_files.ts";
 import type { ActionPort } from "../../contract/actions.ts";
 import type { McpServerStatus } from "../../mcp_servers/mcp_servers.ts";
 import type { AgentTool } from "../../agent/toolbox.ts";
@@ -45,6 +46,8 @@ export interface AuthorityLink {
   readonly signingKeys: JwksNetwork;
   /** Whether a connection over loopback comes from the service's own user. */
   localUser(connection: LocalConnection): Promise<LocalUser>;
+  /** The files of the browser app; rejects with the authority's ServiceError. */
+  appFiles(): Promise<AppFile[]>;
   /** Takes up the configuration file now. */
   readonly reload: GatewayParts["reload"];
   /** Removes data that is over its limits. */
@@ -116,6 +119,11 @@ export function linkAuthority(
       },
     },
     localUser: (connection) => peer.call("local_user", connection),
+    appFiles: async () =>
+      (await peer.call("app_files", null)).map(({ name, gzip }) => ({
+        name,
+        gzip: Uint8Array.fromBase64(gzip),
+      })),
     reload: (by) => peer.call("reload", by),
     retention: { prune: (request) => peer.call("prune", request) },
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),

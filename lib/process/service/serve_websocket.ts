@@ -22,7 +22,6 @@ import { createWebApp, type WebApp } from "../../http/web/app.ts";
 import { arrivalOf } from "../../http/web/arrival.ts";
 import { createMediaLinks } from "../../http/web/media_links.ts";
 import { createWebRoutes } from "../../http/web/routes.ts";
-import { readStartPage } from "../../http/web/start_page.ts";
 import type { Log } from "../../base/log.ts";
 import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
@@ -87,7 +86,7 @@ export async function serveWebsocket(
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
     model: () => models.current.name,
     checks: () => checks.fresh(),
-    page: await readStartPage(),
+    appFiles: link.appFiles,
     scrubber,
     now: Date.now,
   });

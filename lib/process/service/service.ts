@@ -11,6 +11,7 @@ import type {
   ServiceBoot,
   Started,
 } from "../../authority/protocol.ts";
+import { sessionModel } from "../../agent/session_model.ts";
 import { type Automations, createAutomations } from "../../automation/automations.ts";
 import type { RetentionStore } from "../../contract/retention.ts";
 import { copyPaths } from "../../config/copy_paths.ts";
@@ -102,6 +103,13 @@ export class Service {
       ...core.link,
       ...parts,
       isRunning: (sessionKey) => core.turns.isRunning(sessionKey),
+      openTurns: (sessionKey) => core.turns.open(sessionKey).map(({ id }) => id),
+      maxContextTokens: (preset) => {
+        const { models, boot: { config: { agent } } } = core;
+        const presets = () => Object.keys(agent.presets);
+        const { model } = sessionModel(preset, { models, presets });
+        return Math.min(agent.contextTokens, model.contextTokens);
+      },
       missed: core.journal.missed,
       presets: () => Object.keys(core.boot.config.agent.presets),
       prices: () => core.boot.config.prices,

@@ -11,7 +11,6 @@ export function inertRoutes(): WebRoute[] {
   const { websocket } = configSchema.parse({}).channels;
   const known: Partial<WebRoutesDeps> = {
     config: { ...websocket, tokenIssuePath: ISSUE_PATH },
-    page: "",
     version: "0.0.0",
   };
   // Whatever else a part asks for while it makes its routes, it is not used before one is called.

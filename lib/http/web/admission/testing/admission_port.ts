@@ -122,6 +122,7 @@ export async function openAdmissionPort(
         localUsers,
         operate,
         model: () => "local/qwen3",
+        now: clock.now,
       }),
       ...createTokenRoutes({ config, admission, localUsers, operate, now: clock.now }),
       {

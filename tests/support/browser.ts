@@ -1,0 +1,71 @@
+/**
+ * One chromium for the tests of a file, and pages in it that fail a test when something goes wrong in them.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { programPath } from "./needs.ts";
+
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Lets a test reach the sockets of a page, as `sockets`. */
+const KEEP_SOCKETS = `
+  globalThis.sockets = [];
+  globalThis.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      sockets.push(this);
+    }
+  };
+`;
+
+let browser: Browser | undefined;
+
+Deno.test.afterAll(() => browser?.close());
+
+/** A page whose own errors, and requests to other origins, are known when it is closed. */
+export type TestPage = Page & AsyncDisposable;
+
+/** Opens a page with storage of its own, or in a context that others share. */
+export async function openPage(
+  url: string,
+  options: BrowserContextOptions & { context?: BrowserContext } = {},
+): Promise<TestPage> {
+  browser ??= await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
+  const { context = await browser.newContext({ locale: "en-US", ...options }) } = options;
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on("pageerror", ({ message }) => wrong.push(message));
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) wrong.push(message.text());
+  });
+  page.on("request", (request) => {
+    const at = request.url();
+    const isOwn = at.startsWith(new URL(url).origin) || /^(about|blob|data):/.test(at);
+    if (url !== "about:blank" && !isOwn) wrong.push(`a request to ${at}`);
+  });
+  await page.addInitScript(KEEP_SOCKETS);
+  await page.goto(url);
+  return Object.assign(page, {
+    async [Symbol.asyncDispose]() {
+      if (options.context === undefined) await context.close();
+      else await page.close();
+      assertEquals(wrong, []);
+    },
+  });
+}

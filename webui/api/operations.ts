@@ -1,0 +1,2390 @@
+/**
+ * Written by `deno task generate` from the table of operations.
+ *
+ * @module
+ */
+
+/** Method, path and scope of each. */
+export const ROUTES = {
+  "approvals.list": ["GET", "/api/webui/approvals", "approve"],
+  "approvals.get": ["GET", "/api/webui/approvals/:id", "approve"],
+  "approvals.approve": ["POST", "/api/webui/approvals/:id/approve", "approve"],
+  "approvals.deny": ["POST", "/api/webui/approvals/:id/deny", "approve"],
+  "latches.list": ["GET", "/api/webui/latches", "approve"],
+  "latches.clear": ["DELETE", "/api/webui/latches/:session/:capability", "operate"],
+  "settings.get": ["GET", "/api/webui/settings", "read"],
+  "settings.change": ["PUT", "/api/webui/settings", "operate"],
+  "settings.schema": ["GET", "/api/webui/settings/schema", "read"],
+  "channels.list": ["GET", "/api/settings/channels", "read"],
+  "channels.validate": ["POST", "/api/settings/channels/:name/validate", "operate"],
+  "channels.set": ["PUT", "/api/settings/channels/:name", "operate"],
+  "channels.enable": ["POST", "/api/settings/channels/:name/enable", "operate"],
+  "channels.disable": ["POST", "/api/settings/channels/:name/disable", "operate"],
+  "channels.connect.start": ["POST", "/api/settings/channels/:name/connect/start", "operate"],
+  "channels.connect.poll": ["GET", "/api/settings/channels/:name/connect/poll", "operate"],
+  "channels.connect.answer": ["POST", "/api/settings/channels/:name/connect/poll", "operate"],
+  "channels.connect.cancel": ["POST", "/api/settings/channels/:name/connect/cancel", "operate"],
+  "secrets.list": ["GET", "/api/webui/secrets", "secrets"],
+  "secrets.get": ["GET", "/api/webui/secrets/:name", "secrets"],
+  "secrets.set": ["PUT", "/api/webui/secrets/:name", "secrets"],
+  "secrets.remove": ["DELETE", "/api/webui/secrets/:name", "secrets"],
+  "permissions.list": ["GET", "/api/webui/permissions", "read"],
+  "audit.list": ["GET", "/api/webui/audit", "operate"],
+  "audit.verify": ["POST", "/api/webui/audit/verify", "operate"],
+  "sessions.list": ["GET", "/api/webui/sessions", "read"],
+  "sessions.search": ["GET", "/api/webui/sessions/search", "read"],
+  "sessions.get": ["GET", "/api/webui/sessions/:key", "read"],
+  "sessions.messages": ["GET", "/api/webui/sessions/:key/messages", "read"],
+  "sessions.export": ["GET", "/api/webui/sessions/:key/export", "read"],
+  "sessions.rename": ["PUT", "/api/webui/sessions/:key/title", "operate"],
+  "sessions.fork": ["POST", "/api/webui/sessions/:key/fork", "operate"],
+  "sessions.pin": ["PUT", "/api/webui/sessions/:key/pin", "operate"],
+  "sessions.unpin": ["DELETE", "/api/webui/sessions/:key/pin", "operate"],
+  "sessions.delete": ["DELETE", "/api/webui/sessions/:key", "operate"],
+  "automations.list": ["GET", "/api/webui/automations", "read"],
+  "automations.create": ["POST", "/api/webui/automations", "operate"],
+  "automations.get": ["GET", "/api/webui/automations/:id", "read"],
+  "automations.update": ["PUT", "/api/webui/automations/:id", "operate"],
+  "automations.delete": ["DELETE", "/api/webui/automations/:id", "operate"],
+  "automations.enable": ["POST", "/api/webui/automations/:id/enable", "operate"],
+  "automations.disable": ["POST", "/api/webui/automations/:id/disable", "operate"],
+  "automations.run": ["POST", "/api/webui/automations/:id/run", "operate"],
+  "automations.history": ["GET", "/api/webui/automations/:id/history", "read"],
+  "automations.commission": ["POST", "/api/webui/automations/:id/commission", "operate"],
+  "automations.finding": ["GET", "/api/webui/automations/:id/finding", "operate"],
+  "automations.grant": ["POST", "/api/webui/automations/:id/grant", "operate"],
+  "outbox.list": ["GET", "/api/webui/outbox", "operate"],
+  "outbox.send": ["POST", "/api/webui/outbox", "operate"],
+  "outbox.get": ["GET", "/api/webui/outbox/:id", "operate"],
+  "outbox.resend": ["POST", "/api/webui/outbox/:id/resend", "operate"],
+  "outbox.drop": ["POST", "/api/webui/outbox/:id/drop", "operate"],
+  "missed.list": ["GET", "/api/settings/channels/:name/missed", "operate"],
+  "missed.clear": ["DELETE", "/api/settings/channels/:name/missed", "operate"],
+  "missed.answer": ["POST", "/api/settings/channels/:name/missed/:id/answer", "operate"],
+  "models.list": ["GET", "/api/webui/models", "read"],
+  "mcp.list": ["GET", "/api/webui/mcp/servers", "read"],
+  "mcp.test": ["POST", "/api/webui/mcp/servers/:name/test", "operate"],
+  "service.status": ["GET", "/api/webui/status", "read"],
+  "usage.show": ["GET", "/api/webui/usage", "read"],
+  "retention.prune": ["POST", "/api/webui/retention/prune", "operate"],
+  "settings.reload": ["POST", "/api/webui/settings/reload", "operate"],
+} as const;
+
+/** What each takes and gives; of one that streams, each item. */
+export interface Operations {
+  /** List pending approvals, oldest first. */
+  "approvals.list": {
+    input: Record<string, unknown>;
+    output: {
+      /** Oldest first. */
+      approvals: Array<{
+        id: string;
+        /** Of the action; an answer repeats it. */
+        digest: string;
+        capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+        /** What the action is about, resolved; hidden characters as \u{…}. */
+        target: string;
+        session: string;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        expires_at: number;
+      }>;
+    };
+  };
+  /** Show a pending approval with all its details. */
+  "approvals.get": {
+    input: {
+      id: string;
+    };
+    output: {
+      id: string;
+      /** Of the action; an answer repeats it. */
+      digest: string;
+      capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+      /** What the action is about, resolved; hidden characters as \u{…}. */
+      target: string;
+      session: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      expires_at: number;
+      tool: string;
+      /** Everything else that the action depends on, whole: facts first. */
+      details: string;
+      channel: string;
+      /** Who opened the turn. */
+      actor: string;
+      /** Target of a grant for exactly this; absent where nothing can grant it. */
+      grant?: string;
+    };
+  };
+  /** Allow an action once. */
+  "approvals.approve": {
+    input: {
+      id: string;
+      /** The digest of the approval; another one is a 409, and it still waits. */
+      digest: string;
+    };
+    output: {
+      id: string;
+      outcome: "approved" | "denied";
+    };
+  };
+  /** Deny an action, and block its capability in the session. */
+  "approvals.deny": {
+    input: {
+      id: string;
+      /** Reason, which the agent is told. */
+      reason?: string;
+    };
+    output: {
+      id: string;
+      outcome: "approved" | "denied";
+    };
+  };
+  /** List blocked capabilities. */
+  "latches.list": {
+    input: Record<string, unknown>;
+    output: {
+      latches: Array<{
+        session: string;
+        capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+        /** Seconds since 1970. */
+        since: number;
+        /** Why it was denied. */
+        reason: string;
+      }>;
+    };
+  };
+  /** Unblock a capability in a session. */
+  "latches.clear": {
+    input: {
+      session: string;
+      capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+    };
+    output: {
+      session: string;
+      capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+      cleared: true;
+    };
+  };
+  /** Every key of the configuration, without secrets. */
+  "settings.get": {
+    input: Record<string, unknown>;
+    output: {
+      file: string;
+      settings: Array<{
+        path: string;
+        /** A secret as ********, a reference as it is written */
+        value?: unknown;
+        default?: unknown;
+        description: string | null;
+        takes: "live" | "restart";
+        secret: boolean;
+        is_set: boolean;
+        source: "default" | "file" | "environment" | "secret";
+        /** Whether settings.change takes it */
+        editable: boolean;
+      }>;
+      /** Keys whose value in the file waits for a restart */
+      waiting: Array<string>;
+      /** Why the file would not load; the settings are then those that loaded last */
+      problems: Array<string>;
+    };
+  };
+  /** Change keys of the configuration. */
+  "settings.change": {
+    input: {
+      changes: Array<{
+        path: string;
+        /** null takes the key out; a blank text for a secret keeps the one that is stored */
+        value: unknown;
+      }>;
+    };
+    output: {
+      /** false: the file held all of it already */
+      written: boolean;
+      /** Keys that are in force */
+      live: Array<string>;
+      /** Keys that wait for a restart, and what it would change */
+      restart_required: {
+        keys: Array<string>;
+        permissions: {
+          added: Array<{
+            kind: "net" | "read" | "write" | "env";
+            value: string;
+            /** The part of the configuration that needs it */
+            asked_by: string;
+          }>;
+          removed: Array<{
+            kind: "net" | "read" | "write" | "env";
+            value: string;
+            /** The part of the configuration that needs it */
+            asked_by: string;
+          }>;
+        };
+      } | null;
+    };
+  };
+  /** Print the JSON Schema of the configuration. */
+  "settings.schema": {
+    input: Record<string, unknown>;
+    output: {
+      $schema: string;
+      [name: string]: unknown;
+    };
+  };
+  /** List channels and their state. */
+  "channels.list": {
+    input: {
+      /** A language such as `de`; what a channel does not have in it is English. */
+      locale?: string;
+    };
+    output: {
+      channels: Array<{
+        name: string;
+        display_name: string;
+        enabled: boolean;
+        /** Nothing is missing in what is switched on. */
+        configured: boolean;
+        /** What has to be set, such as `token, or tokenFile`. */
+        missing: Array<string>;
+        /** Why it cannot be used. */
+        problem?: string;
+        fields: Record<string, {
+            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+            default?: unknown;
+            min?: number;
+            max?: number;
+            choices?: Array<string>;
+            label?: string;
+          }>;
+        /** How it is set up, in their order; may be empty. */
+        steps: Array<string>;
+        /** The language of the labels, of display_name and of steps. */
+        locale: string;
+        /** Languages that there are. */
+        locales: Array<string>;
+        /** Why the one that was asked for is not used. */
+        locale_problem?: string;
+        capabilities: Array<string>;
+        /** Whether it can be connected interactively. */
+        connects: boolean;
+        multi_instance: boolean;
+        /** By field. References as they are written, secrets not at all. */
+        config_values: Record<string, unknown>;
+        /** Fields that have a value of their own, secrets included. */
+        configured_fields: Array<string>;
+        /** `default` is that of a channel that has one. */
+        instances: Array<{
+          id: string;
+          runtime_name: string;
+          enabled: boolean;
+          configured: boolean;
+          missing: Array<string>;
+          problem?: string;
+          /** By field. References as they are written, secrets not at all. */
+          config_values: Record<string, unknown>;
+          configured_fields: Array<string>;
+          /** Whether a login is kept on this machine. */
+          local_state_present?: boolean;
+          name?: string;
+          display_name?: string;
+          avatar_url?: string;
+          status?: {
+            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+            /** What it says of itself. */
+            detail?: string;
+            /** What went wrong last, and what to do. */
+            problem?: string;
+            /** Seconds since 1970 at which it came into this state. */
+            since: number;
+            /** How often it was started again since it was enabled. */
+            restarts: number;
+            deliveries: {
+              waiting: number;
+              /** Of those, the ones that have failed and are tried again. */
+              retrying: number;
+              /** Since the start of the service. */
+              sent: number;
+              /** May have been sent; somebody decides: service outbox. */
+              unknown: number;
+              dead: number;
+            };
+            /** Messages that came too late to be answered, and are listed. */
+            missed: number;
+          };
+        }>;
+        /** Of the instance that is called like the channel. */
+        status?: {
+          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+          /** What it says of itself. */
+          detail?: string;
+          /** What went wrong last, and what to do. */
+          problem?: string;
+          /** Seconds since 1970 at which it came into this state. */
+          since: number;
+          /** How often it was started again since it was enabled. */
+          restarts: number;
+          deliveries: {
+            waiting: number;
+            /** Of those, the ones that have failed and are tried again. */
+            retrying: number;
+            /** Since the start of the service. */
+            sent: number;
+            /** May have been sent; somebody decides: service outbox. */
+            unknown: number;
+            dead: number;
+          };
+          /** Messages that came too late to be answered, and are listed. */
+          missed: number;
+        };
+      }>;
+    };
+  };
+  /** What the settings of a channel would lack or get wrong with these values. */
+  "channels.validate": {
+    input: {
+      name: string;
+      /** By default the channel, or its instance `default`. */
+      instance_id?: string;
+      /** A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas. */
+      values: Record<string, unknown>;
+    };
+    output: {
+      findings: Array<{
+        level: "error" | "warning";
+        field?: string;
+        message: string;
+      }>;
+    };
+  };
+  /** Set values of a channel. */
+  "channels.set": {
+    input: {
+      name: string;
+      /** By default the channel, or its instance `default`. */
+      instance_id?: string;
+      /** A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas. */
+      values: Record<string, unknown>;
+    };
+    output: {
+      /** A channel; no secret is in it. */
+      channel: {
+        name: string;
+        display_name: string;
+        enabled: boolean;
+        /** Nothing is missing in what is switched on. */
+        configured: boolean;
+        /** What has to be set, such as `token, or tokenFile`. */
+        missing: Array<string>;
+        /** Why it cannot be used. */
+        problem?: string;
+        fields: Record<string, {
+            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+            default?: unknown;
+            min?: number;
+            max?: number;
+            choices?: Array<string>;
+            label?: string;
+          }>;
+        /** How it is set up, in their order; may be empty. */
+        steps: Array<string>;
+        /** The language of the labels, of display_name and of steps. */
+        locale: string;
+        /** Languages that there are. */
+        locales: Array<string>;
+        /** Why the one that was asked for is not used. */
+        locale_problem?: string;
+        capabilities: Array<string>;
+        /** Whether it can be connected interactively. */
+        connects: boolean;
+        multi_instance: boolean;
+        /** By field. References as they are written, secrets not at all. */
+        config_values: Record<string, unknown>;
+        /** Fields that have a value of their own, secrets included. */
+        configured_fields: Array<string>;
+        /** `default` is that of a channel that has one. */
+        instances: Array<{
+          id: string;
+          runtime_name: string;
+          enabled: boolean;
+          configured: boolean;
+          missing: Array<string>;
+          problem?: string;
+          /** By field. References as they are written, secrets not at all. */
+          config_values: Record<string, unknown>;
+          configured_fields: Array<string>;
+          /** Whether a login is kept on this machine. */
+          local_state_present?: boolean;
+          name?: string;
+          display_name?: string;
+          avatar_url?: string;
+          status?: {
+            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+            /** What it says of itself. */
+            detail?: string;
+            /** What went wrong last, and what to do. */
+            problem?: string;
+            /** Seconds since 1970 at which it came into this state. */
+            since: number;
+            /** How often it was started again since it was enabled. */
+            restarts: number;
+            deliveries: {
+              waiting: number;
+              /** Of those, the ones that have failed and are tried again. */
+              retrying: number;
+              /** Since the start of the service. */
+              sent: number;
+              /** May have been sent; somebody decides: service outbox. */
+              unknown: number;
+              dead: number;
+            };
+            /** Messages that came too late to be answered, and are listed. */
+            missed: number;
+          };
+        }>;
+        /** Of the instance that is called like the channel. */
+        status?: {
+          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+          /** What it says of itself. */
+          detail?: string;
+          /** What went wrong last, and what to do. */
+          problem?: string;
+          /** Seconds since 1970 at which it came into this state. */
+          since: number;
+          /** How often it was started again since it was enabled. */
+          restarts: number;
+          deliveries: {
+            waiting: number;
+            /** Of those, the ones that have failed and are tried again. */
+            retrying: number;
+            /** Since the start of the service. */
+            sent: number;
+            /** May have been sent; somebody decides: service outbox. */
+            unknown: number;
+            dead: number;
+          };
+          /** Messages that came too late to be answered, and are listed. */
+          missed: number;
+        };
+      };
+      /** Warnings about what was written. */
+      findings: Array<{
+        level: "error" | "warning";
+        field?: string;
+        message: string;
+      }>;
+    };
+  };
+  /** Enable a channel, or one instance of it. */
+  "channels.enable": {
+    input: {
+      name: string;
+      /** By default the channel, or its instance `default`. */
+      instance_id?: string;
+    };
+    output: {
+      /** A channel; no secret is in it. */
+      channel: {
+        name: string;
+        display_name: string;
+        enabled: boolean;
+        /** Nothing is missing in what is switched on. */
+        configured: boolean;
+        /** What has to be set, such as `token, or tokenFile`. */
+        missing: Array<string>;
+        /** Why it cannot be used. */
+        problem?: string;
+        fields: Record<string, {
+            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+            default?: unknown;
+            min?: number;
+            max?: number;
+            choices?: Array<string>;
+            label?: string;
+          }>;
+        /** How it is set up, in their order; may be empty. */
+        steps: Array<string>;
+        /** The language of the labels, of display_name and of steps. */
+        locale: string;
+        /** Languages that there are. */
+        locales: Array<string>;
+        /** Why the one that was asked for is not used. */
+        locale_problem?: string;
+        capabilities: Array<string>;
+        /** Whether it can be connected interactively. */
+        connects: boolean;
+        multi_instance: boolean;
+        /** By field. References as they are written, secrets not at all. */
+        config_values: Record<string, unknown>;
+        /** Fields that have a value of their own, secrets included. */
+        configured_fields: Array<string>;
+        /** `default` is that of a channel that has one. */
+        instances: Array<{
+          id: string;
+          runtime_name: string;
+          enabled: boolean;
+          configured: boolean;
+          missing: Array<string>;
+          problem?: string;
+          /** By field. References as they are written, secrets not at all. */
+          config_values: Record<string, unknown>;
+          configured_fields: Array<string>;
+          /** Whether a login is kept on this machine. */
+          local_state_present?: boolean;
+          name?: string;
+          display_name?: string;
+          avatar_url?: string;
+          status?: {
+            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+            /** What it says of itself. */
+            detail?: string;
+            /** What went wrong last, and what to do. */
+            problem?: string;
+            /** Seconds since 1970 at which it came into this state. */
+            since: number;
+            /** How often it was started again since it was enabled. */
+            restarts: number;
+            deliveries: {
+              waiting: number;
+              /** Of those, the ones that have failed and are tried again. */
+              retrying: number;
+              /** Since the start of the service. */
+              sent: number;
+              /** May have been sent; somebody decides: service outbox. */
+              unknown: number;
+              dead: number;
+            };
+            /** Messages that came too late to be answered, and are listed. */
+            missed: number;
+          };
+        }>;
+        /** Of the instance that is called like the channel. */
+        status?: {
+          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+          /** What it says of itself. */
+          detail?: string;
+          /** What went wrong last, and what to do. */
+          problem?: string;
+          /** Seconds since 1970 at which it came into this state. */
+          since: number;
+          /** How often it was started again since it was enabled. */
+          restarts: number;
+          deliveries: {
+            waiting: number;
+            /** Of those, the ones that have failed and are tried again. */
+            retrying: number;
+            /** Since the start of the service. */
+            sent: number;
+            /** May have been sent; somebody decides: service outbox. */
+            unknown: number;
+            dead: number;
+          };
+          /** Messages that came too late to be answered, and are listed. */
+          missed: number;
+        };
+      };
+      /** Warnings about what was written. */
+      findings: Array<{
+        level: "error" | "warning";
+        field?: string;
+        message: string;
+      }>;
+    };
+  };
+  /** Disable a channel, or one instance of it. */
+  "channels.disable": {
+    input: {
+      name: string;
+      /** By default the channel, or its instance `default`. */
+      instance_id?: string;
+    };
+    output: {
+      /** A channel; no secret is in it. */
+      channel: {
+        name: string;
+        display_name: string;
+        enabled: boolean;
+        /** Nothing is missing in what is switched on. */
+        configured: boolean;
+        /** What has to be set, such as `token, or tokenFile`. */
+        missing: Array<string>;
+        /** Why it cannot be used. */
+        problem?: string;
+        fields: Record<string, {
+            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+            default?: unknown;
+            min?: number;
+            max?: number;
+            choices?: Array<string>;
+            label?: string;
+          }>;
+        /** How it is set up, in their order; may be empty. */
+        steps: Array<string>;
+        /** The language of the labels, of display_name and of steps. */
+        locale: string;
+        /** Languages that there are. */
+        locales: Array<string>;
+        /** Why the one that was asked for is not used. */
+        locale_problem?: string;
+        capabilities: Array<string>;
+        /** Whether it can be connected interactively. */
+        connects: boolean;
+        multi_instance: boolean;
+        /** By field. References as they are written, secrets not at all. */
+        config_values: Record<string, unknown>;
+        /** Fields that have a value of their own, secrets included. */
+        configured_fields: Array<string>;
+        /** `default` is that of a channel that has one. */
+        instances: Array<{
+          id: string;
+          runtime_name: string;
+          enabled: boolean;
+          configured: boolean;
+          missing: Array<string>;
+          problem?: string;
+          /** By field. References as they are written, secrets not at all. */
+          config_values: Record<string, unknown>;
+          configured_fields: Array<string>;
+          /** Whether a login is kept on this machine. */
+          local_state_present?: boolean;
+          name?: string;
+          display_name?: string;
+          avatar_url?: string;
+          status?: {
+            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+            /** What it says of itself. */
+            detail?: string;
+            /** What went wrong last, and what to do. */
+            problem?: string;
+            /** Seconds since 1970 at which it came into this state. */
+            since: number;
+            /** How often it was started again since it was enabled. */
+            restarts: number;
+            deliveries: {
+              waiting: number;
+              /** Of those, the ones that have failed and are tried again. */
+              retrying: number;
+              /** Since the start of the service. */
+              sent: number;
+              /** May have been sent; somebody decides: service outbox. */
+              unknown: number;
+              dead: number;
+            };
+            /** Messages that came too late to be answered, and are listed. */
+            missed: number;
+          };
+        }>;
+        /** Of the instance that is called like the channel. */
+        status?: {
+          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+          /** What it says of itself. */
+          detail?: string;
+          /** What went wrong last, and what to do. */
+          problem?: string;
+          /** Seconds since 1970 at which it came into this state. */
+          since: number;
+          /** How often it was started again since it was enabled. */
+          restarts: number;
+          deliveries: {
+            waiting: number;
+            /** Of those, the ones that have failed and are tried again. */
+            retrying: number;
+            /** Since the start of the service. */
+            sent: number;
+            /** May have been sent; somebody decides: service outbox. */
+            unknown: number;
+            dead: number;
+          };
+          /** Messages that came too late to be answered, and are listed. */
+          missed: number;
+        };
+      };
+      /** Warnings about what was written. */
+      findings: Array<{
+        level: "error" | "warning";
+        field?: string;
+        message: string;
+      }>;
+    };
+  };
+  /** Begin to connect a channel interactively. */
+  "channels.connect.start": {
+    input: {
+      name: string;
+      [name: string]: unknown;
+    };
+    output: {
+      state: "waiting" | "connected" | "failed" | "cancelled";
+      /** For people: what to do next, or what went wrong. */
+      message: string;
+      show?: {
+        code?: string;
+        /** The text of a QR code. */
+        qr?: string;
+        url?: string;
+      };
+    };
+  };
+  /** How far the connection is; one that succeeds is written. */
+  "channels.connect.poll": {
+    input: {
+      name: string;
+      [name: string]: unknown;
+    };
+    output: {
+      state: "waiting" | "connected" | "failed" | "cancelled";
+      /** For people: what to do next, or what went wrong. */
+      message: string;
+      show?: {
+        code?: string;
+        /** The text of a QR code. */
+        qr?: string;
+        url?: string;
+      };
+    };
+  };
+  /** The same, with more to say to the connector. */
+  "channels.connect.answer": {
+    input: {
+      name: string;
+      [name: string]: unknown;
+    };
+    output: {
+      state: "waiting" | "connected" | "failed" | "cancelled";
+      /** For people: what to do next, or what went wrong. */
+      message: string;
+      show?: {
+        code?: string;
+        /** The text of a QR code. */
+        qr?: string;
+        url?: string;
+      };
+    };
+  };
+  /** End the connection. */
+  "channels.connect.cancel": {
+    input: {
+      name: string;
+      [name: string]: unknown;
+    };
+    output: {
+      state: "waiting" | "connected" | "failed" | "cancelled";
+      /** For people: what to do next, or what went wrong. */
+      message: string;
+      show?: {
+        code?: string;
+        /** The text of a QR code. */
+        qr?: string;
+        url?: string;
+      };
+    };
+  };
+  /** List the names, hosts and commands of secrets. */
+  "secrets.list": {
+    input: Record<string, unknown>;
+    output: {
+      secrets: Array<{
+        name: string;
+        hosts: Array<string>;
+        commands: Array<string>;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        updated_at: number;
+      }>;
+      /** Why no value can be read, if so */
+      damaged: string | null;
+    };
+  };
+  /** Show the name and scope of a secret. */
+  "secrets.get": {
+    input: {
+      name: string;
+    };
+    output: {
+      name: string;
+      hosts: Array<string>;
+      commands: Array<string>;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+    };
+  };
+  /** Set a secret, or replace its value. */
+  "secrets.set": {
+    input: {
+      name: string;
+      /** 8 characters at least, 64 KiB at most; never shown again. */
+      value: string;
+      hosts?: Array<string>;
+      commands?: Array<string>;
+    };
+    output: {
+      name: string;
+      hosts: Array<string>;
+      commands: Array<string>;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      /** Keys of the configuration that refer to it */
+      keys: Array<string>;
+      /** Those of them that take a new value after a restart */
+      restart: Array<string>;
+      /** Why the configuration would not load now */
+      problems: Array<string>;
+    };
+  };
+  /** Remove a secret. */
+  "secrets.remove": {
+    input: {
+      name: string;
+    };
+    output: {
+      name: string;
+      removed: true;
+      /** Keys of the configuration that refer to it */
+      keys: Array<string>;
+      /** Those of them that take a new value after a restart */
+      restart: Array<string>;
+      /** Why the configuration would not load now */
+      problems: Array<string>;
+    };
+  };
+  /** What the running service may touch, and who asked for it. */
+  "permissions.list": {
+    input: Record<string, unknown>;
+    output: {
+      permissions: Array<{
+        kind: "net" | "read" | "write" | "env";
+        value: string;
+        /** The part of the configuration that needs it */
+        asked_by: string;
+      }>;
+    };
+  };
+  /** List the last records of the audit log. */
+  "audit.list": {
+    input: {
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Only records before this one, such as the cursor. */
+      before?: number;
+      /** Only records since then. */
+      since?: number;
+      /** Only records until then. */
+      until?: number;
+      /** Only records of this session. */
+      session?: string;
+      /** Only this capability, such as fs.write. */
+      capability?: string;
+      /** Only this kind, such as approval or action.refused. */
+      kind?: string;
+      /** Only records of this tool. */
+      tool?: string;
+    };
+    output: {
+      /** Oldest first */
+      records: Array<{
+        seq: number;
+        /** Seconds since 1970, to the millisecond */
+        ts: number;
+        kind: string;
+        data: Record<string, unknown>;
+        hash: string;
+      }>;
+      /** before of the page with earlier records; null: there are none */
+      next_before: number | null;
+      /** Lines that cannot be read; verify says what is wrong */
+      damages: number;
+    };
+  };
+  /** Check every record, link and signature of the audit log. */
+  "audit.verify": {
+    input: Record<string, unknown>;
+    output: {
+      ok: boolean;
+      /** What is wrong; absent when nothing is */
+      problem?: string;
+      message?: string;
+      file?: string;
+      line?: number;
+      records?: number;
+      files?: number;
+      first_seq?: number;
+      /** When the records before first_seq were removed */
+      pruned_at?: number;
+      head_hash?: string;
+      /** Last record that a signature covers */
+      signed_seq?: number | null;
+      signed_at?: number | null;
+      /** At the end: being written, or cut off by a crash */
+      torn_bytes?: number;
+      /** Actions that began and whose end is not on record */
+      unknown?: Array<{
+        seq: number;
+        ts: number;
+        data: Record<string, unknown>;
+        /** It cannot be running any more */
+        crashed: boolean;
+      }>;
+      unknown_more?: number;
+      mirror: string | null;
+      keys: Array<{
+        fingerprint: string;
+        public_key: string;
+      }>;
+      /** Why these keys count */
+      keys_from: string;
+    };
+  };
+  /** List sessions, latest first. */
+  "sessions.list": {
+    input: {
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Cursor: only those before the page that gave it. */
+      before?: number;
+    };
+    output: {
+      /** Latest first. */
+      sessions: Array<{
+        /** <channel>:<id>; stands in the paths of its routes. */
+        key: string;
+        /** Of a chat of this port. */
+        chat_id?: string;
+        channel: string;
+        title: string;
+        /** null: the configured model answers. */
+        model_preset: string | null;
+        /** Project that it works in, told on the service's own machine; absent: the workspace. */
+        folder?: string;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        updated_at: number;
+        turns: number;
+        /** Its newest event; 0 for none. */
+        last_seq: number;
+        /** A turn runs in it. */
+        running: boolean;
+        /** Retention keeps it. */
+        pinned?: true;
+      }>;
+      /** Cursor of the next page; absent on the last. */
+      before?: number;
+    };
+  };
+  /** Search the texts of sessions. */
+  "sessions.search": {
+    input: {
+      /** Words that have to be in one message; "a phrase" in quotes. */
+      q: string;
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Cursor: only those before the page that gave it. */
+      before?: number;
+    };
+    output: {
+      /** Latest first. */
+      sessions: Array<{
+        /** <channel>:<id>; stands in the paths of its routes. */
+        key: string;
+        /** Of a chat of this port. */
+        chat_id?: string;
+        channel: string;
+        title: string;
+        /** null: the configured model answers. */
+        model_preset: string | null;
+        /** Project that it works in, told on the service's own machine; absent: the workspace. */
+        folder?: string;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        updated_at: number;
+        turns: number;
+        /** Its newest event; 0 for none. */
+        last_seq: number;
+        /** A turn runs in it. */
+        running: boolean;
+        /** Retention keeps it. */
+        pinned?: true;
+        /** Messages in which all words are. */
+        count: number;
+        /** The three newest of them. */
+        matches: Array<{
+          /** The message's; 0 for the title. */
+          id: number;
+          turn_id: string;
+          role: "user" | "assistant" | "title";
+          /** A stretch of the text, in pieces. */
+          snippet: Array<{
+            text: string;
+            /** It is what was looked for. */
+            match: boolean;
+          }>;
+        }>;
+      }>;
+      /** Cursor of the next page; absent on the last. */
+      before?: number;
+    };
+  };
+  /** Show a session without its messages. */
+  "sessions.get": {
+    input: {
+      key: string;
+    };
+    output: {
+      /** <channel>:<id>; stands in the paths of its routes. */
+      key: string;
+      /** Of a chat of this port. */
+      chat_id?: string;
+      channel: string;
+      title: string;
+      /** null: the configured model answers. */
+      model_preset: string | null;
+      /** Project that it works in, told on the service's own machine; absent: the workspace. */
+      folder?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      turns: number;
+      /** Its newest event; 0 for none. */
+      last_seq: number;
+      /** A turn runs in it. */
+      running: boolean;
+      /** Retention keeps it. */
+      pinned?: true;
+      /** Estimate of what the model is sent of it. */
+      context_tokens?: number;
+      /** What fits before it is summarized. */
+      max_context_tokens?: number;
+    };
+  };
+  /** Show the messages of a session, the newest page first. */
+  "sessions.messages": {
+    input: {
+      key: string;
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Cursor: only those before the page that gave it. */
+      before?: number;
+    };
+    output: {
+      key: string;
+      /** Oldest first. */
+      messages: Array<{
+        id: number;
+        /** Empty for one from elsewhere. */
+        turn_id: string;
+        role: "user";
+        /** Its place among the messages of people, from 0. */
+        user_index: number;
+        text: string;
+        attachments: Array<{
+          type: "image" | "document";
+          name?: string;
+          media_type: string;
+          bytes: number;
+          /** Signed and expiring, on this port. */
+          url?: string;
+        }>;
+        /** Those of the attachments. */
+        media_urls: Array<string>;
+      } | {
+        id: number;
+        /** Empty for one from elsewhere. */
+        turn_id: string;
+        role: "assistant";
+        text: string;
+        /** With showReasoning alone. */
+        reasoning?: string;
+        tool_calls: Array<{
+          call_id: string;
+          tool: string;
+          args: unknown;
+        }>;
+        /** Paths on the server's machine. */
+        media?: Array<string>;
+        /** Signed and expiring, on this port. */
+        media_urls?: Array<string>;
+      } | {
+        id: number;
+        /** Empty for one from elsewhere. */
+        turn_id: string;
+        role: "tool";
+        results: Array<{
+          call_id: string;
+          tool: string;
+          output: string;
+          failed: boolean;
+        }>;
+      } | {
+        id: number;
+        /** Empty for one from elsewhere. */
+        turn_id: string;
+        role: "summary";
+        text: string;
+      }>;
+      /** Messages of people before this page. */
+      user_index: number;
+      /** Cursor of the page before; absent on the first. */
+      before?: number;
+      /** How the chat goes on; of a chat's newest page alone. */
+      live?: {
+        epoch: string;
+        /** Attach behind it: a turn that runs is told from its begin. */
+        after_seq: number;
+        /** Id of the turn that runs. */
+        running?: string;
+        /** Messages that wait for their turn, in order. */
+        waiting: Array<{
+          turn_id: string;
+          text: string;
+        }>;
+      };
+    };
+  };
+  /** Export everything on record of a session, as JSON lines. */
+  "sessions.export": {
+    input: {
+      key: string;
+    };
+    output: {
+      kind: "session" | "turn" | "message" | "event";
+      [name: string]: unknown;
+    };
+  };
+  /** Rename a session. */
+  "sessions.rename": {
+    input: {
+      key: string;
+      title: string;
+    };
+    output: {
+      /** <channel>:<id>; stands in the paths of its routes. */
+      key: string;
+      /** Of a chat of this port. */
+      chat_id?: string;
+      channel: string;
+      title: string;
+      /** null: the configured model answers. */
+      model_preset: string | null;
+      /** Project that it works in, told on the service's own machine; absent: the workspace. */
+      folder?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      turns: number;
+      /** Its newest event; 0 for none. */
+      last_seq: number;
+      /** A turn runs in it. */
+      running: boolean;
+      /** Retention keeps it. */
+      pinned?: true;
+    };
+  };
+  /** Start a session from the beginning of another one. */
+  "sessions.fork": {
+    input: {
+      key: string;
+      /** Messages of people that the fork keeps, with what was answered. */
+      before_user_index: number;
+      /** Of the new chat, which must not be there yet; absent: one is made up. */
+      chat_id?: string;
+    };
+    output: {
+      /** <channel>:<id>; stands in the paths of its routes. */
+      key: string;
+      /** Of a chat of this port. */
+      chat_id?: string;
+      channel: string;
+      title: string;
+      /** null: the configured model answers. */
+      model_preset: string | null;
+      /** Project that it works in, told on the service's own machine; absent: the workspace. */
+      folder?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      turns: number;
+      /** Its newest event; 0 for none. */
+      last_seq: number;
+      /** A turn runs in it. */
+      running: boolean;
+      /** Retention keeps it. */
+      pinned?: true;
+    };
+  };
+  /** Keep a session from retention, whatever its age. */
+  "sessions.pin": {
+    input: {
+      key: string;
+    };
+    output: {
+      /** <channel>:<id>; stands in the paths of its routes. */
+      key: string;
+      /** Of a chat of this port. */
+      chat_id?: string;
+      channel: string;
+      title: string;
+      /** null: the configured model answers. */
+      model_preset: string | null;
+      /** Project that it works in, told on the service's own machine; absent: the workspace. */
+      folder?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      turns: number;
+      /** Its newest event; 0 for none. */
+      last_seq: number;
+      /** A turn runs in it. */
+      running: boolean;
+      /** Retention keeps it. */
+      pinned?: true;
+    };
+  };
+  /** Let retention remove a session again. */
+  "sessions.unpin": {
+    input: {
+      key: string;
+    };
+    output: {
+      /** <channel>:<id>; stands in the paths of its routes. */
+      key: string;
+      /** Of a chat of this port. */
+      chat_id?: string;
+      channel: string;
+      title: string;
+      /** null: the configured model answers. */
+      model_preset: string | null;
+      /** Project that it works in, told on the service's own machine; absent: the workspace. */
+      folder?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      updated_at: number;
+      turns: number;
+      /** Its newest event; 0 for none. */
+      last_seq: number;
+      /** A turn runs in it. */
+      running: boolean;
+      /** Retention keeps it. */
+      pinned?: true;
+    };
+  };
+  /** Delete a session and everything in it; not while a turn is open in it. */
+  "sessions.delete": {
+    input: {
+      key: string;
+    };
+    output: {
+      key: string;
+      deleted: true;
+    };
+  };
+  /** List automations. */
+  "automations.list": {
+    input: {
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Cursor: those after the page that gave it. */
+      after?: string;
+    };
+    output: {
+      /** In the order of ids. */
+      automations: Array<{
+        id: string;
+        /** As it was written, with its defaults. */
+        automation: {
+          /** For people */
+          name: string;
+          /** What the agent is told at each run */
+          message: string;
+          schedule: {
+            /** An instant (ISO 8601 with Z or an offset); it runs once */
+            at?: string;
+            /** Period in seconds, counted from the automation's creation */
+            every?: number;
+            /** Five fields: minute hour day month weekday, in local time */
+            cron?: string;
+            /** Zone of the IANA database for cron */
+            timeZone?: string;
+          };
+          /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+          missed: "skip" | "once" | "all";
+          /** Tokens that a run may use */
+          tokenBudget: number;
+          /** Model calls that a run may make */
+          maxSteps: number;
+          /** Without it, answers stay in the history */
+          delivery?: {
+            /** Each answer, one that differs from the last, or failures alone */
+            when: "always" | "change" | "error";
+            channel: string;
+            chatId: string;
+          };
+          /** Further attempts after a run that failed */
+          retries: number;
+          /** A slot that comes while an earlier run goes on */
+          overlap: "skip" | "queue";
+          enabled: boolean;
+        };
+        /** Changes with everything that decides what runs. */
+        digest: string;
+        revision: number;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Absent when none comes, or while it is off. */
+        next_at?: number;
+        missed: number;
+        overlapped: number;
+        /** A run. */
+        last_run?: {
+          id: number;
+          automation_id: string;
+          /** Absent for a run that somebody asked for. */
+          slot_at?: number;
+          /** Seconds since 1970. */
+          claimed_at: number;
+          state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+          attempts: number;
+          /** When one that waits may begin. */
+          not_before?: number;
+          turn_id?: string;
+          /** Seconds since 1970. */
+          ended_at?: number;
+          /** Why the newest attempt failed. */
+          error?: string;
+          /** What it came to; the beginning of a long one. */
+          answer?: string;
+        };
+        warnings: Array<string>;
+      }>;
+      /** Cursor of the next page; absent on the last. */
+      after?: string;
+    };
+  };
+  /** Create an automation. */
+  "automations.create": {
+    input: Record<string, unknown>;
+    output: {
+      id: string;
+      /** As it was written, with its defaults. */
+      automation: {
+        /** For people */
+        name: string;
+        /** What the agent is told at each run */
+        message: string;
+        schedule: {
+          /** An instant (ISO 8601 with Z or an offset); it runs once */
+          at?: string;
+          /** Period in seconds, counted from the automation's creation */
+          every?: number;
+          /** Five fields: minute hour day month weekday, in local time */
+          cron?: string;
+          /** Zone of the IANA database for cron */
+          timeZone?: string;
+        };
+        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+        missed: "skip" | "once" | "all";
+        /** Tokens that a run may use */
+        tokenBudget: number;
+        /** Model calls that a run may make */
+        maxSteps: number;
+        /** Without it, answers stay in the history */
+        delivery?: {
+          /** Each answer, one that differs from the last, or failures alone */
+          when: "always" | "change" | "error";
+          channel: string;
+          chatId: string;
+        };
+        /** Further attempts after a run that failed */
+        retries: number;
+        /** A slot that comes while an earlier run goes on */
+        overlap: "skip" | "queue";
+        enabled: boolean;
+      };
+      /** Changes with everything that decides what runs. */
+      digest: string;
+      revision: number;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Absent when none comes, or while it is off. */
+      next_at?: number;
+      missed: number;
+      overlapped: number;
+      /** A run. */
+      last_run?: {
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      };
+      warnings: Array<string>;
+    };
+  };
+  /** Show an automation with its state and warnings. */
+  "automations.get": {
+    input: {
+      id: string;
+    };
+    output: {
+      id: string;
+      /** As it was written, with its defaults. */
+      automation: {
+        /** For people */
+        name: string;
+        /** What the agent is told at each run */
+        message: string;
+        schedule: {
+          /** An instant (ISO 8601 with Z or an offset); it runs once */
+          at?: string;
+          /** Period in seconds, counted from the automation's creation */
+          every?: number;
+          /** Five fields: minute hour day month weekday, in local time */
+          cron?: string;
+          /** Zone of the IANA database for cron */
+          timeZone?: string;
+        };
+        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+        missed: "skip" | "once" | "all";
+        /** Tokens that a run may use */
+        tokenBudget: number;
+        /** Model calls that a run may make */
+        maxSteps: number;
+        /** Without it, answers stay in the history */
+        delivery?: {
+          /** Each answer, one that differs from the last, or failures alone */
+          when: "always" | "change" | "error";
+          channel: string;
+          chatId: string;
+        };
+        /** Further attempts after a run that failed */
+        retries: number;
+        /** A slot that comes while an earlier run goes on */
+        overlap: "skip" | "queue";
+        enabled: boolean;
+      };
+      /** Changes with everything that decides what runs. */
+      digest: string;
+      revision: number;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Absent when none comes, or while it is off. */
+      next_at?: number;
+      missed: number;
+      overlapped: number;
+      /** A run. */
+      last_run?: {
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      };
+      warnings: Array<string>;
+    };
+  };
+  /** Change the given fields of an automation. */
+  "automations.update": {
+    input: {
+      id: string;
+      [name: string]: unknown;
+    };
+    output: {
+      id: string;
+      /** As it was written, with its defaults. */
+      automation: {
+        /** For people */
+        name: string;
+        /** What the agent is told at each run */
+        message: string;
+        schedule: {
+          /** An instant (ISO 8601 with Z or an offset); it runs once */
+          at?: string;
+          /** Period in seconds, counted from the automation's creation */
+          every?: number;
+          /** Five fields: minute hour day month weekday, in local time */
+          cron?: string;
+          /** Zone of the IANA database for cron */
+          timeZone?: string;
+        };
+        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+        missed: "skip" | "once" | "all";
+        /** Tokens that a run may use */
+        tokenBudget: number;
+        /** Model calls that a run may make */
+        maxSteps: number;
+        /** Without it, answers stay in the history */
+        delivery?: {
+          /** Each answer, one that differs from the last, or failures alone */
+          when: "always" | "change" | "error";
+          channel: string;
+          chatId: string;
+        };
+        /** Further attempts after a run that failed */
+        retries: number;
+        /** A slot that comes while an earlier run goes on */
+        overlap: "skip" | "queue";
+        enabled: boolean;
+      };
+      /** Changes with everything that decides what runs. */
+      digest: string;
+      revision: number;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Absent when none comes, or while it is off. */
+      next_at?: number;
+      missed: number;
+      overlapped: number;
+      /** A run. */
+      last_run?: {
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      };
+      warnings: Array<string>;
+    };
+  };
+  /** Delete an automation and stop its runs. */
+  "automations.delete": {
+    input: {
+      id: string;
+    };
+    output: {
+      id: string;
+      deleted: true;
+    };
+  };
+  /** Enable an automation. */
+  "automations.enable": {
+    input: {
+      id: string;
+    };
+    output: {
+      id: string;
+      /** As it was written, with its defaults. */
+      automation: {
+        /** For people */
+        name: string;
+        /** What the agent is told at each run */
+        message: string;
+        schedule: {
+          /** An instant (ISO 8601 with Z or an offset); it runs once */
+          at?: string;
+          /** Period in seconds, counted from the automation's creation */
+          every?: number;
+          /** Five fields: minute hour day month weekday, in local time */
+          cron?: string;
+          /** Zone of the IANA database for cron */
+          timeZone?: string;
+        };
+        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+        missed: "skip" | "once" | "all";
+        /** Tokens that a run may use */
+        tokenBudget: number;
+        /** Model calls that a run may make */
+        maxSteps: number;
+        /** Without it, answers stay in the history */
+        delivery?: {
+          /** Each answer, one that differs from the last, or failures alone */
+          when: "always" | "change" | "error";
+          channel: string;
+          chatId: string;
+        };
+        /** Further attempts after a run that failed */
+        retries: number;
+        /** A slot that comes while an earlier run goes on */
+        overlap: "skip" | "queue";
+        enabled: boolean;
+      };
+      /** Changes with everything that decides what runs. */
+      digest: string;
+      revision: number;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Absent when none comes, or while it is off. */
+      next_at?: number;
+      missed: number;
+      overlapped: number;
+      /** A run. */
+      last_run?: {
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      };
+      warnings: Array<string>;
+    };
+  };
+  /** Disable an automation; a current run continues. */
+  "automations.disable": {
+    input: {
+      id: string;
+    };
+    output: {
+      id: string;
+      /** As it was written, with its defaults. */
+      automation: {
+        /** For people */
+        name: string;
+        /** What the agent is told at each run */
+        message: string;
+        schedule: {
+          /** An instant (ISO 8601 with Z or an offset); it runs once */
+          at?: string;
+          /** Period in seconds, counted from the automation's creation */
+          every?: number;
+          /** Five fields: minute hour day month weekday, in local time */
+          cron?: string;
+          /** Zone of the IANA database for cron */
+          timeZone?: string;
+        };
+        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+        missed: "skip" | "once" | "all";
+        /** Tokens that a run may use */
+        tokenBudget: number;
+        /** Model calls that a run may make */
+        maxSteps: number;
+        /** Without it, answers stay in the history */
+        delivery?: {
+          /** Each answer, one that differs from the last, or failures alone */
+          when: "always" | "change" | "error";
+          channel: string;
+          chatId: string;
+        };
+        /** Further attempts after a run that failed */
+        retries: number;
+        /** A slot that comes while an earlier run goes on */
+        overlap: "skip" | "queue";
+        enabled: boolean;
+      };
+      /** Changes with everything that decides what runs. */
+      digest: string;
+      revision: number;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Absent when none comes, or while it is off. */
+      next_at?: number;
+      missed: number;
+      overlapped: number;
+      /** A run. */
+      last_run?: {
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      };
+      warnings: Array<string>;
+    };
+  };
+  /** Run an automation now, even if disabled. */
+  "automations.run": {
+    input: {
+      id: string;
+      /** Idempotency key: the same key again is the same run. */
+      request_id?: string;
+    };
+    output: {
+      id: number;
+      automation_id: string;
+      /** Absent for a run that somebody asked for. */
+      slot_at?: number;
+      /** Seconds since 1970. */
+      claimed_at: number;
+      state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+      attempts: number;
+      /** When one that waits may begin. */
+      not_before?: number;
+      turn_id?: string;
+      /** Seconds since 1970. */
+      ended_at?: number;
+      /** Why the newest attempt failed. */
+      error?: string;
+      /** What it came to; the beginning of a long one. */
+      answer?: string;
+    };
+  };
+  /** List the runs of an automation, latest first. */
+  "automations.history": {
+    input: {
+      id: string;
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Only runs before this one, such as the cursor of a page. */
+      before?: number;
+    };
+    output: {
+      /** Newest first. */
+      runs: Array<{
+        id: number;
+        automation_id: string;
+        /** Absent for a run that somebody asked for. */
+        slot_at?: number;
+        /** Seconds since 1970. */
+        claimed_at: number;
+        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+        attempts: number;
+        /** When one that waits may begin. */
+        not_before?: number;
+        turn_id?: string;
+        /** Seconds since 1970. */
+        ended_at?: number;
+        /** Why the newest attempt failed. */
+        error?: string;
+        /** What it came to; the beginning of a long one. */
+        answer?: string;
+      }>;
+      /** Cursor of the next page; absent on the last. */
+      before?: number;
+    };
+  };
+  /** Dry run of an automation: a turn in which nothing runs; ends if you disconnect. */
+  "automations.commission": {
+    input: {
+      id: string;
+    };
+    output: {
+      /** What a dry run has shown. */
+      finding: {
+        id: string;
+        automation_id: string;
+        /** Of the automation as it was then. */
+        automation_digest: string;
+        /** Of the automation and the grants; whoever grants repeats it. */
+        digest: string;
+        outcome: "done" | "failed";
+        /** Who asked for it. */
+        by: string;
+        /** Seconds since 1970. */
+        started_at: number;
+        /** Seconds since 1970. */
+        finished_at: number;
+        /** In the order in which they came. */
+        actions: Array<{
+          tool: string;
+          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+          /** As a grant names it. */
+          target: string;
+          /** What a run would be told: allowed, allowed if it were granted, or denied for good. */
+          effect: "allow" | "grant" | "deny";
+          rule: string;
+          reason: string;
+          /** How often it was wanted. */
+          count: number;
+        }>;
+        /** Further actions, which were not kept: the grants are not all then. */
+        left: number;
+        /** What granting would write. */
+        grants: Array<{
+          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+          target: string;
+        }>;
+      };
+      /** What the model said last. */
+      text: string;
+      /** Why the turn failed. */
+      error?: string;
+      turn_id: string;
+      usage: {
+        input_tokens: number;
+        output_tokens: number;
+        total_tokens: number;
+      };
+    };
+  };
+  /** Show the report of an automation's last dry run. */
+  "automations.finding": {
+    input: {
+      id: string;
+    };
+    output: {
+      /** What a dry run has shown. */
+      finding: {
+        id: string;
+        automation_id: string;
+        /** Of the automation as it was then. */
+        automation_digest: string;
+        /** Of the automation and the grants; whoever grants repeats it. */
+        digest: string;
+        outcome: "done" | "failed";
+        /** Who asked for it. */
+        by: string;
+        /** Seconds since 1970. */
+        started_at: number;
+        /** Seconds since 1970. */
+        finished_at: number;
+        /** In the order in which they came. */
+        actions: Array<{
+          tool: string;
+          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+          /** As a grant names it. */
+          target: string;
+          /** What a run would be told: allowed, allowed if it were granted, or denied for good. */
+          effect: "allow" | "grant" | "deny";
+          rule: string;
+          reason: string;
+          /** How often it was wanted. */
+          count: number;
+        }>;
+        /** Further actions, which were not kept: the grants are not all then. */
+        left: number;
+        /** What granting would write. */
+        grants: Array<{
+          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+          target: string;
+        }>;
+      };
+      /** Whether the automation is as it was then. */
+      current: boolean;
+    };
+  };
+  /** Grant exactly what the last dry run needed, if the automation hasn't changed. */
+  "automations.grant": {
+    input: {
+      id: string;
+      /** Digest of the report that you read; on the command line, at least its first 8 digits. */
+      digest: string;
+    };
+    output: {
+      finding_id: string;
+      digest: string;
+      grants: Array<{
+        capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+        target: string;
+        id: string;
+      }>;
+    };
+  };
+  /** List undelivered messages. */
+  "outbox.list": {
+    input: {
+      /** Only these states: pending, sending, sent, unknown, dead, expired, all (default: all but sent). */
+      state?: Array<"pending" | "sending" | "sent" | "unknown" | "dead" | "expired" | "all">;
+      /** Only this channel or instance. */
+      channel?: string;
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Only messages after this one, such as the cursor of a page. */
+      after?: number;
+    };
+    output: {
+      /** In the order of delivery. */
+      messages: Array<{
+        /** Place in the order of delivery. */
+        id: number;
+        /** Runtime name: the channel, or one of its instances. */
+        channel: string;
+        chat_id: string;
+        text: string;
+        /** Names of the files that go with it. */
+        files: Array<string>;
+        state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+        /** Part of a streamed answer, of which some may have arrived. */
+        partial: boolean;
+        attempts: number;
+        /** Why the last attempt failed. */
+        error?: string;
+        /** Turn that sent it. */
+        turn_id?: string;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        expires_at: number;
+        /** Seconds since 1970. */
+        next_attempt_at?: number;
+      }>;
+      /** Cursor of the next page; absent on the last. */
+      after?: number;
+    };
+  };
+  /** Send a message to a chat. */
+  "outbox.send": {
+    input: {
+      channel: string;
+      chat_id: string;
+      text: string;
+    };
+    output: {
+      /** Place in the order of delivery. */
+      id: number;
+      /** Runtime name: the channel, or one of its instances. */
+      channel: string;
+      chat_id: string;
+      text: string;
+      /** Names of the files that go with it. */
+      files: Array<string>;
+      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+      /** Part of a streamed answer, of which some may have arrived. */
+      partial: boolean;
+      attempts: number;
+      /** Why the last attempt failed. */
+      error?: string;
+      /** Turn that sent it. */
+      turn_id?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      expires_at: number;
+      /** Seconds since 1970. */
+      next_attempt_at?: number;
+    };
+  };
+  /** Show a message of the outbox. */
+  "outbox.get": {
+    input: {
+      id: number;
+    };
+    output: {
+      /** Place in the order of delivery. */
+      id: number;
+      /** Runtime name: the channel, or one of its instances. */
+      channel: string;
+      chat_id: string;
+      text: string;
+      /** Names of the files that go with it. */
+      files: Array<string>;
+      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+      /** Part of a streamed answer, of which some may have arrived. */
+      partial: boolean;
+      attempts: number;
+      /** Why the last attempt failed. */
+      error?: string;
+      /** Turn that sent it. */
+      turn_id?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      expires_at: number;
+      /** Seconds since 1970. */
+      next_attempt_at?: number;
+    };
+  };
+  /** Send a message again; it may arrive twice. */
+  "outbox.resend": {
+    input: {
+      id: number;
+    };
+    output: {
+      /** Place in the order of delivery. */
+      id: number;
+      /** Runtime name: the channel, or one of its instances. */
+      channel: string;
+      chat_id: string;
+      text: string;
+      /** Names of the files that go with it. */
+      files: Array<string>;
+      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+      /** Part of a streamed answer, of which some may have arrived. */
+      partial: boolean;
+      attempts: number;
+      /** Why the last attempt failed. */
+      error?: string;
+      /** Turn that sent it. */
+      turn_id?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      expires_at: number;
+      /** Seconds since 1970. */
+      next_attempt_at?: number;
+    };
+  };
+  /** Give up on a message. */
+  "outbox.drop": {
+    input: {
+      id: number;
+    };
+    output: {
+      /** Place in the order of delivery. */
+      id: number;
+      /** Runtime name: the channel, or one of its instances. */
+      channel: string;
+      chat_id: string;
+      text: string;
+      /** Names of the files that go with it. */
+      files: Array<string>;
+      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+      /** Part of a streamed answer, of which some may have arrived. */
+      partial: boolean;
+      attempts: number;
+      /** Why the last attempt failed. */
+      error?: string;
+      /** Turn that sent it. */
+      turn_id?: string;
+      /** Seconds since 1970. */
+      created_at: number;
+      /** Seconds since 1970. */
+      expires_at: number;
+      /** Seconds since 1970. */
+      next_attempt_at?: number;
+    };
+  };
+  /** List messages that arrived too late to be answered (channels.catchUpS). */
+  "missed.list": {
+    input: {
+      /** Runtime name; absent: every channel. */
+      name?: string;
+      /** Rows to list (default 50). */
+      limit?: number;
+      /** Only messages that came after this one. */
+      after?: number;
+    };
+    output: {
+      /** Of all that are listed. */
+      count: number;
+      messages: Array<{
+        id: number;
+        /** Runtime name. */
+        channel: string;
+        chat_id: string;
+        sender_id: string;
+        sender_name?: string;
+        /** Without secrets; of a long one the beginning. */
+        text: string;
+        truncated: boolean;
+        /** Names of files, which are not kept. */
+        files: Array<string>;
+        /** Seconds since 1970. */
+        sent_at: number;
+        /** Seconds since 1970. */
+        received_at: number;
+      }>;
+    };
+  };
+  /** Remove missed messages from the list. */
+  "missed.clear": {
+    input: {
+      /** Runtime name; absent: every channel. */
+      name?: string;
+    };
+    output: {
+      /** How many there were. */
+      cleared: number;
+    };
+  };
+  /** Answer a missed message after all, as if it had just come. */
+  "missed.answer": {
+    input: {
+      /** Runtime name; absent: every channel. */
+      name?: string;
+      id: number;
+    };
+    output: {
+      /** late, denied: it isn't answered, as it would not be if it came now. */
+      kind: "turn" | "command" | "late" | "denied";
+      turn_id?: string;
+    };
+  };
+  /** List configured models, the one in use, and why. */
+  "models.list": {
+    input: Record<string, unknown>;
+    output: {
+      /** The default model. */
+      model_name: string;
+      /** The preset in force, if one is. */
+      model_preset: string | null;
+      /** Why it is that one. */
+      reason: string;
+      /** What /model takes in a chat. */
+      presets: Array<string>;
+      /** The one in force first. */
+      models: Array<{
+        /** <provider>/<model id>, <provider>, or offline. */
+        name: string;
+        provider: string;
+        preset: string | null;
+        /** It answers unless a turn asks for another. */
+        used: boolean;
+        /** Why it is used, or why it is not. */
+        reason: string;
+      }>;
+    };
+  };
+  /** List MCP servers, their state and what they offer. */
+  "mcp.list": {
+    input: Record<string, unknown>;
+    output: {
+      servers: Array<{
+        server: string;
+        transport: "stdio" | "http";
+        /** idle: not needed yet; failed: waits before the next try. */
+        state: "idle" | "connecting" | "connected" | "failed" | "disabled";
+        /** Why it failed, or what it says it is. */
+        detail: string;
+        tools: Array<{
+          name: string;
+          description: string;
+          allowed: boolean;
+        }>;
+        resources: Array<{
+          uri: string;
+          name: string;
+        }>;
+        prompts: Array<{
+          name: string;
+          description: string;
+        }>;
+        restarts: number;
+      }>;
+    };
+  };
+  /** Connect to an MCP server and report errors. */
+  "mcp.test": {
+    input: {
+      name: string;
+    };
+    output: {
+      server: string;
+      transport: "stdio" | "http";
+      /** idle: not needed yet; failed: waits before the next try. */
+      state: "idle" | "connecting" | "connected" | "failed" | "disabled";
+      /** Why it failed, or what it says it is. */
+      detail: string;
+      tools: Array<{
+        name: string;
+        description: string;
+        allowed: boolean;
+      }>;
+      resources: Array<{
+        uri: string;
+        name: string;
+      }>;
+      prompts: Array<{
+        name: string;
+        description: string;
+      }>;
+      restarts: number;
+      /** What to do; absent when it is connected. */
+      advice?: string;
+    };
+  };
+  /** Show the version, the model, and what is in motion. */
+  "service.status": {
+    input: Record<string, unknown>;
+    output: {
+      version: string;
+      uptime_s: number;
+      model_name: string;
+      model_reason: string;
+      /** Sockets that are open. */
+      connections: number;
+      /** Chats that they follow. */
+      chats: number;
+      turns: {
+        running: number;
+        queued: number;
+      };
+      /** Messages that wait to be delivered. */
+      outbox: number;
+      pid: number;
+      /** Absolute path of the configuration that it started with. */
+      config_file: string;
+      /** Absent where the HTTP API is off. */
+      api_url?: string;
+      ws_url?: string;
+      /** Commands that are connected. */
+      guests: number;
+      /** Come back to nothing when nobody asks for anything. */
+      counts: {
+        pending_writes: number;
+        waiting_followers: number;
+        open_turns: number;
+        open_streams: number;
+      };
+      /** Health, as it was when it was last looked at. */
+      checks: Record<string, {
+          ok: boolean;
+          detail: string;
+        }>;
+    };
+  };
+  /** Show tokens, turns and cost by day, model or channel. */
+  "usage.show": {
+    input: {
+      /** First day, UTC (default: 29 days before the last). */
+      from?: string;
+      /** Last day, UTC (default: today). */
+      to?: string;
+      /** What each row is about: day, model or channel (default day). */
+      by?: "day" | "model" | "channel";
+    };
+    output: {
+      from: string;
+      to: string;
+      by: "day" | "model" | "channel";
+      /** Days in their order; models and channels by tokens. */
+      rows: Array<{
+        /** The day, model or channel. */
+        name: string;
+        /** Turns that were begun with the model. */
+        turns: number;
+        input_tokens: number;
+        /** Part of input_tokens that a provider's cache had. */
+        cached_tokens: number;
+        output_tokens: number;
+        /** Part of output_tokens. */
+        reasoning_tokens: number;
+        /** By the configured prices; absent where a model that was used has none. */
+        cost?: number;
+      }>;
+      total: {
+        /** Turns that were begun with the model. */
+        turns: number;
+        input_tokens: number;
+        /** Part of input_tokens that a provider's cache had. */
+        cached_tokens: number;
+        output_tokens: number;
+        /** Part of output_tokens. */
+        reasoning_tokens: number;
+        /** By the configured prices; absent where a model that was used has none. */
+        cost?: number;
+      };
+      /** Models that were used and have no price. */
+      unpriced: Array<string>;
+    };
+  };
+  /** Remove old data, as retention in the configuration says. */
+  "retention.prune": {
+    input: {
+      /** Only show what would be removed */
+      dry_run?: boolean;
+    };
+    output: {
+      dry_run: boolean;
+      /** Of each kind that has a limit */
+      removed: Array<{
+        kind: "sessions" | "media" | "audit" | "logs" | "backups";
+        count: number;
+        /** About, for sessions */
+        bytes: number;
+        /** Of the first 100 */
+        names: Array<string>;
+        /** Why no more was removed */
+        error?: string;
+      }>;
+    };
+  };
+  /** Have the service read its configuration again. */
+  "settings.reload": {
+    input: Record<string, unknown>;
+    output: {
+      /** Changed keys that are in force now */
+      live: Array<string>;
+      /** Changed keys that wait for a restart */
+      waiting: Array<string>;
+      /** Why the file cannot be used; the configuration is then as it was */
+      problem?: string;
+    };
+  };
+}
+
+/** What the app begins with. */
+export type Bootstrap = {
+  /** Opens one WebSocket. Absent behind a trusted proxy. */
+  token?: string;
+  /** For the routes of this port, until it expires. */
+  api_token?: string;
+  /** Seconds that they hold. */
+  expires_in?: number;
+  /** What the caller's tokens allow. Absent behind a trusted proxy, which is unscoped. */
+  scopes?: Array<"operate" | "read" | "chat" | "approve" | "secrets">;
+  /** The trusted proxy's, where it has one. */
+  sign_out_path?: string;
+  /** Before a chat_id it is the key of the chat's session. */
+  session_prefix: string;
+  ws_path: string;
+  ws_url: string;
+  model_name: string;
+  limits: {
+    max_frame_bytes: number;
+    max_text_bytes: number;
+    attachments: {
+      max_count: number;
+      max_file_bytes: number;
+      max_total_bytes: number;
+    };
+  };
+};

@@ -1,0 +1,146 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { type Answer, ask } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { t } from "../locale.ts";
+import { lookAtApprovals } from "../app/pending_approvals.ts";
+import { Icon } from "../ui/icon.tsx";
+import { wordsOf } from "../ui/problem.tsx";
+
+/** How long a button must have been in sight, in one place, before it works. */
+const STILL_MS = 1_000;
+const LOOK_MS = 100;
+
+/** What is asked for: whole, or with its details still to be read. */
+export interface Asked {
+  id: string;
+  digest: string;
+  capability: string;
+  target: string;
+  details?: string;
+  /** Whether `details` is all of it. */
+  whole?: boolean;
+}
+
+/** An action that waits for a person: all of what it is, and two buttons. */
+export function ApprovalCard({ approval }: { approval: Asked }) {
+  const whole = useSignal<Pick<Answer<"approvals.get">, "target" | "details"> | undefined>(
+    approval.whole && approval.details !== undefined
+      ? { target: approval.target, details: approval.details }
+      : undefined,
+  );
+  const problem = useSignal<string | undefined>(undefined);
+  const isUnread = useSignal(!approval.whole);
+  const lines = useSignal(0);
+  const text = useRef<HTMLPreElement>(null);
+
+  useEffect(() => {
+    // A long text is cut in the frame. Nobody approves here what is not shown whole.
+    if (whole.value !== undefined || !may("approvals.get")) return void (isUnread.value = false);
+    ask("approvals.get", { id: approval.id }).then(
+      (answer) => whole.value = answer,
+      () => {},
+    ).finally(() => isUnread.value = false);
+  }, [approval.id]);
+  useEffect(() => {
+    const pre = text.current;
+    if (pre === null) return;
+    const isCut = pre.scrollHeight > pre.clientHeight;
+    lines.value = isCut ? pre.textContent!.split("\n").length : 0;
+  }, [whole.value]);
+
+  const { id, digest, capability } = approval;
+  const answer = async (asked: Promise<unknown>) => {
+    problem.value = undefined;
+    await asked.catch((error) => problem.value = wordsOf(error));
+    void lookAtApprovals();
+  };
+  return (
+    <section class="ask" aria-label={t.approvals.ask} data-id={id}>
+      <h3>
+        <Icon name="approvals" />
+        <span class="ask-target">
+          {capability}: {whole.value?.target ?? approval.target}
+        </span>
+      </h3>
+      <pre ref={text} tabIndex={0}>{whole.value?.details ?? approval.details}</pre>
+      {lines.value > 0 && <p class="muted small">{t.approvals.scroll(lines.value)}</p>}
+      {!may("approvals.approve")
+        ? <p class="muted small">{t.approvals.mayNot}</p>
+        : !isUnread.value && (
+          <>
+            {whole.value === undefined && (
+              <p class="muted small">{t.approvals.notWhole(`service approvals show ${id}`)}</p>
+            )}
+            <div class="buttons">
+              {whole.value !== undefined && (
+                <StillButton
+                  className="button primary"
+                  run={() => answer(ask("approvals.approve", { id, digest }))}
+                >
+                  {t.approvals.approve}
+                </StillButton>
+              )}
+              <StillButton
+                className="button"
+                run={() => answer(ask("approvals.deny", { id }))}
+              >
+                {t.approvals.deny}
+              </StillButton>
+            </div>
+          </>
+        )}
+      {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
+    </section>
+  );
+}
+
+/** A button that works once it stands still: nobody clicks what has just come under the pointer. */
+function StillButton(
+  { className, run, children }: {
+    className: string;
+    run: () => Promise<void>;
+    children: preact.ComponentChildren;
+  },
+) {
+  const button = useRef<HTMLButtonElement>(null);
+  const still = useRef<{ place?: string; since: number }>({ since: 0 });
+  const isSending = useSignal(false);
+  const isReady = useSignal(false);
+
+  function look() {
+    const element = button.current;
+    if (element === null) return;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const at = document.elementFromPoint(left + width / 2, top + height / 2);
+    const isSeen = document.hasFocus() && at !== null && element.contains(at);
+    const place = isSeen ? `${left} ${top}` : undefined;
+    if (place !== still.current.place) still.current = { place, since: performance.now() };
+    isReady.value = isSeen && performance.now() - still.current.since >= STILL_MS;
+    // At once: a click in this very moment counts as well.
+    element.disabled = isSending.value || !isReady.value;
+  }
+
+  useEffect(() => {
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  async function click() {
+    look();
+    if (!isReady.value || isSending.value) return;
+    isSending.value = true;
+    await run();
+    isSending.value = false;
+  }
+  return (
+    <button
+      ref={button}
+      type="button"
+      class={className}
+      disabled={isSending.value || !isReady.value}
+      onClick={click}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,155 @@
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { access } from "../api/session.ts";
+import { t } from "../locale.ts";
+import { keep, kept } from "../storage.ts";
+import { Icon } from "../ui/icon.tsx";
+import { type Attachment, attachmentOf, fitting } from "./attachment.ts";
+
+/** What a message is written in. Its draft stays until it is sent. */
+export function Composer({ name, files, isBusy, send, stop }: {
+  /** Which draft it is. */
+  name: string;
+  files: Signal<readonly Attachment[]>;
+  isBusy: boolean;
+  send(text: string): void;
+  stop(): void;
+}) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const problem = useSignal<string | undefined>(undefined);
+  const isEmpty = useSignal(true);
+  const draft = `service.draft.${name}`;
+
+  useLayoutEffect(() => {
+    box.current!.value = kept(draft) ?? "";
+    changed();
+    // A phone would open its keyboard over the page.
+    if (matchMedia("(pointer: fine)").matches) box.current!.focus();
+  }, [draft]);
+  useEffect(() => {
+    const add = ({ detail }: CustomEvent<readonly File[]>) => attach(detail);
+    addEventListener("attach", add as EventListener);
+    return () => removeEventListener("attach", add as EventListener);
+  }, []);
+
+  function changed() {
+    const area = box.current!;
+    isEmpty.value = area.value.trim() === "";
+    area.style.height = "auto";
+    area.style.height = `${area.scrollHeight}px`;
+  }
+
+  function attach(given: readonly File[]) {
+    if (access.value.state !== "open" || given.length === 0) return;
+    const { attachments } = access.value.bootstrap.limits;
+    const { taken, problem: why } = fitting(given, files.value, attachments);
+    problem.value = why;
+    files.value = [...files.value, ...taken.map(attachmentOf)];
+    box.current?.focus();
+  }
+
+  function submit(event?: Event) {
+    event?.preventDefault();
+    const text = box.current!.value.trim();
+    if (text === "" && files.value.length === 0) return;
+    box.current!.value = "";
+    keep(draft, undefined);
+    problem.value = undefined;
+    changed();
+    send(text);
+  }
+
+  return (
+    <form class="composer" onSubmit={submit}>
+      {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
+      {files.value.length > 0 && (
+        <ul class="attached">
+          {files.value.map((attachment) => (
+            <li key={attachment.file}>
+              {attachment.url === undefined
+                ? <Icon name="file" />
+                : <img src={attachment.url} alt="" />}
+              <span class="file-name">{attachment.file.name}</span>
+              <button
+                type="button"
+                class="icon-button small"
+                aria-label={t.composer.remove(attachment.file.name)}
+                onClick={() => files.value = files.value.filter((each) => each !== attachment)}
+              >
+                <Icon name="close" size={14} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="composer-box">
+        <textarea
+          ref={box}
+          rows={1}
+          aria-label={t.composer.label}
+          placeholder={t.composer.placeholder}
+          enterkeyhint="send"
+          onInput={() => {
+            keep(draft, box.current!.value || undefined);
+            changed();
+          }}
+          onPaste={(event) => {
+            const pasted = [...event.clipboardData?.files ?? []];
+            if (pasted.length > 0) event.preventDefault();
+            attach(pasted);
+          }}
+          onKeyDown={(event) => {
+            // While characters are composed, Enter chooses one; on a phone it is a new line.
+            const isSend = event.key === "Enter" && !event.shiftKey && !event.isComposing &&
+              (event.ctrlKey || event.metaKey || !matchMedia("(pointer: coarse)").matches);
+            if (isSend) submit(event);
+          }}
+        />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={() => {
+            attach([...picker.current!.files ?? []]);
+            picker.current!.value = "";
+          }}
+        />
+        <div class="composer-buttons">
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={t.composer.attach}
+            title={t.composer.attach}
+            onClick={() => picker.current!.click()}
+          >
+            <Icon name="attach" />
+          </button>
+          {isBusy && (
+            <button
+              type="button"
+              class="icon-button stop"
+              aria-label={t.composer.stop}
+              title={t.composer.stop}
+              onClick={stop}
+            >
+              <Icon name="stop" />
+            </button>
+          )}
+          {(!isBusy || !isEmpty.value) && (
+            <button
+              type="submit"
+              class="icon-button send"
+              aria-label={t.composer.send}
+              title={t.composer.send}
+              disabled={isEmpty.value && files.value.length === 0}
+            >
+              <Icon name="send" />
+            </button>
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}

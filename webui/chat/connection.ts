@@ -1,0 +1,104 @@
+/**
+ * The one WebSocket of this page, and the chats that it carries.
+ *
+ * @module
+ */
+
+import { effect, signal } from "@preact/signals";
+import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
+import { WireClient } from "../../lib/contract/wire/wire_client.ts";
+import { ApiError } from "../api/error.ts";
+import { access, bootstrap, may } from "../api/session.ts";
+import { Chat } from "./chat.ts";
+import { type Unsent, unsentMessages } from "./unsent.ts";
+
+/** How the connection is. */
+export const link = signal<"connecting" | "online" | "lost">("connecting");
+
+/** Name of the default model, as the service said last. */
+export const modelName = signal("");
+
+/** Rises when the list of conversations may have changed. */
+export const listChanges = signal(0);
+
+const chats = new Map<string, Chat>();
+let client: WireClient | undefined;
+let socket: WebSocket | undefined;
+let sessionPrefix = "";
+
+/** Name that this page has for `channels.websocket.allowFrom`. */
+const CLIENT_ID = "webui";
+
+/** The chat of an id; it is opened when it is first asked for. `isNew`: nothing is on record of it. */
+export function chatOf(id: string, { isNew = false } = {}): Chat {
+  let chat = chats.get(id);
+  if (chat === undefined) {
+    chat = new Chat({ key: sessionPrefix + id, id }, {
+      client: () => client!,
+      bufferedBytes: () => socket?.bufferedAmount ?? 0,
+      onListChange: () => listChanges.value++,
+    });
+    chats.set(id, chat);
+    void chat.open({ isNew });
+  }
+  return chat;
+}
+
+/** Connects while somebody is let in who may. */
+effect(() => {
+  if (access.value.state !== "open") return close();
+  if (!may({ scope: "read" }) && !may({ scope: "chat" })) return;
+  const first = access.value.bootstrap;
+  modelName.value = first.model_name;
+  sessionPrefix = first.session_prefix;
+  if (client !== undefined) return;
+  let token = first.token;
+  client = new WireClient({
+    url: first.ws_url,
+    clientId: CLIENT_ID,
+    isPatient: true,
+    async token() {
+      const unused = token;
+      token = undefined;
+      return unused ?? (await bootstrap()).token;
+    },
+    open: (url, protocols) => socket = new WebSocket(url, protocols),
+    // What the service of this very page says needs no schema.
+    readFrame: (said) => said as ServerFrame,
+    onFrame: take,
+    onReset: (id) => chats.get(id)?.beginAnew(),
+    onRefused: (id, error) => chats.get(id)?.refused(error),
+    onLost(_ms, error) {
+      // The session is closed, and the sign-in is shown.
+      if (error instanceof ApiError && error.status === 401) return close();
+      link.value = "lost";
+    },
+    onBack: () => link.value = "online",
+  });
+  client.connect().then(() => link.value = "online", () => {});
+  for (const unsent of unsentMessages()) resend(unsent);
+});
+
+function resend({ chatId, id, text }: Unsent): void {
+  chatOf(chatId).send(text, { id });
+}
+
+addEventListener("online", () => client?.hurry());
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) client?.hurry();
+});
+
+function close(): void {
+  client?.close();
+  client = undefined;
+  chats.clear();
+  link.value = "connecting";
+}
+
+function take(frame: ServerFrame): void {
+  if (frame.event === "runtime_model_updated") {
+    modelName.value = frame.model_name;
+    return;
+  }
+  if ("chat_id" in frame && frame.chat_id !== undefined) chats.get(frame.chat_id)?.take(frame);
+}

@@ -1,0 +1,16 @@
+import { Component, type FunctionComponent, h } from "preact";
+
+/** A component that is rendered again only where its properties differ. */
+export function memo<Props extends object>(
+  component: FunctionComponent<Props>,
+  isSame: (before: Props, after: Props) => boolean,
+): FunctionComponent<Props> {
+  return class Memo extends Component<Props> {
+    override shouldComponentUpdate(next: Props): boolean {
+      return !isSame(this.props, next);
+    }
+    render() {
+      return h(component, this.props);
+    }
+  } as unknown as FunctionComponent<Props>;
+}
