@@ -161,6 +161,7 @@ const OWN_FORM: Readonly<Record<string, string>> = {
   "channels login": "asks for what the channel wants to know",
   "config get": "takes a key",
   "config set": "takes a key and its value",
+  "logs": "reads the file, also of a service that ended",
   "permissions": "tells of every process, by the configuration",
   "plugins enable": "also switches the HTTP API, and checks settings first",
   "plugins disable": "also switches the HTTP API",

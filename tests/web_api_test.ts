@@ -50,6 +50,17 @@ Deno.test("every route that lists something answers as the OpenAPI document says
     const query = new URLSearchParams(needed.map(({ name }: Json) => [name, "any"]));
     assertEquals((await call("GET", path, `${path}?${query}`)).status, 200, path);
   }
+  // The log as it goes on: what was asked for since, but for the reading itself.
+  const logs = "/api/webui/logs";
+  const { json: { next } } = await call("GET", logs, logs);
+  await call("GET", "/health", "/health");
+  const news: string[] = [];
+  // Lines of requests are written together.
+  while (!news.includes("/health")) {
+    const { json: { lines } } = await call("GET", logs, `${logs}?after=${next}`);
+    news.push(...lines.map(({ text }: Json) => text.split(" ")[2]));
+  }
+  assert(!news.includes(logs), news.join(" "));
   const verify = "/api/webui/audit/verify";
   const { status, json } = await call("POST", verify, verify, {});
   assertEquals([status, json.ok], [200, true]);

@@ -41,6 +41,7 @@
  * - `field_of_texts.ts`: fields from texts
  * - `fields.ts`: fields that many operations have, and values as those
  * - `grants.ts`: operations on grants, for the home's owner
+ * - `logs.ts`: operations on the service's log
  * - `mcp.ts`: operations on MCP servers
  * - `missed.ts`: operations on missed messages
  * - `models.ts`: operations on models

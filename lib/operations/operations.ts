@@ -17,6 +17,7 @@ import { GRANTS } from "./grants.ts";
 import { COMMISSIONS } from "./commissions.ts";
 import { CHANNELS } from "./channels.ts";
 import { CHANNEL_STATUS } from "./channel_status.ts";
+import { LOGS } from "./logs.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { MCP } from "./mcp.ts";
 import { MISSED } from "./missed.ts";
@@ -41,6 +42,7 @@ export const OPERATIONS = {
   ...SECRETS,
   ...PERMISSIONS,
   ...AUDIT,
+  ...LOGS,
   ...COMMISSIONS,
 };
 

@@ -8,6 +8,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { Commissions } from "../approvals/commission/commissions.ts";
 import type { Permission } from "../base/permission.ts";
 import { ServiceError } from "../base/errors.ts";
+import type { RecentLines } from "../base/recent_lines.ts";
 import type { GrantStore } from "../state/grant_store.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import type { TokenStore } from "../state/token_store.ts";
@@ -27,6 +28,8 @@ export interface Parts {
   settings?: SettingsKeeper;
   channels?: Pick<ChannelOperator, "list" | "validate" | "set" | "switchTo" | "connect">;
   commissions?: Commissions;
+  /** Of the service's log. */
+  recentLines?: Pick<RecentLines, "read">;
 }
 
 /** What operations of the home's owner work on. */

@@ -29,7 +29,7 @@ export async function launchGateway(
     denoDir: string | undefined;
     sandboxes: TriedSandboxes;
     log: Log;
-    logLine?: (line: string) => void;
+    logLine: (line: string) => void;
   },
 ): Promise<GatewayLauncher> {
   if (!stays) {

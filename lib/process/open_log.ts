@@ -10,6 +10,7 @@ import { plainNames } from "../authority/plain_names.ts";
 import { ServiceError } from "../base/errors.ts";
 import { createLog, type Log, openLogOutput } from "../base/log.ts";
 import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
+import { RecentLines } from "../base/recent_lines.ts";
 import { rotatedLog } from "../base/rotated_log.ts";
 import type { Config } from "../config/schema.ts";
 import { neverSaid } from "./own_config.ts";
@@ -17,6 +18,9 @@ import type { OwnOptions } from "./own_home.ts";
 
 /** How long the last lines may take to be written. */
 export const LOG_FLUSH_MS = 500;
+
+/** Says that somebody reads the newest lines, which must not be news to them. */
+const READING = /^\S+Z GET \/api\/webui\/logs 200 |,"path":"\/api\/webui\/logs","status":200,/;
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -27,8 +31,10 @@ export interface HomeLog {
   output: LogOutput;
   /** The file that it goes to, if it is one. */
   file?: string;
-  /** Takes lines of other processes; absent where they go to standard error themselves. */
-  logLine?: (line: string) => void;
+  /** Takes lines of other processes. */
+  logLine: (line: string) => void;
+  /** Its newest lines, of a service that stays. */
+  recentLines?: RecentLines;
   known: KnownSecrets;
   /** Learns the secrets of a configuration, before any of it can be said. */
   learn(config: Config): void;
@@ -49,12 +55,17 @@ export async function openLog(options: OwnOptions, config: Config): Promise<Home
   const file = stays ? config.log.file || logFile : undefined;
   const stream = file === undefined ? logTo : await openLogFile(file, config.log);
   const output = openLogOutput(config.log.format, stream);
+  const recentLines = stays ? new RecentLines() : undefined;
+  const write = (line: string) => {
+    output.write(line);
+    if (!READING.test(line)) recentLines?.add(line);
+  };
   const log = createLog(
     { ...config.log, level: options.logLevel ?? config.log.level },
-    (line) => output.write(hinted(known.scrubber.text(line))),
+    (line) => write(hinted(known.scrubber.text(line))),
   );
-  const logLine = (line: string) => output.write(known.scrubber.text(line));
-  return { log, output, known, learn, ...file !== undefined && { file, logLine } };
+  const logLine = (line: string) => write(known.scrubber.text(line));
+  return { log, output, known, learn, logLine, recentLines, ...file !== undefined && { file } };
 }
 
 /** Throws `config_invalid` where nothing can be written. */

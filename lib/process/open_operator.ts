@@ -22,7 +22,7 @@ import { loadOwn, ownTable } from "./own_config.ts";
 import type { OwnOptions } from "./own_home.ts";
 
 /** What {@linkcode openOperator} takes. */
-export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"> {
+export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known" | "recentLines"> {
   config: Config;
   /** The gateway's. */
   table: readonly Permission[];
@@ -95,6 +95,7 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
       settings,
       channels: channels?.operator,
       commissions,
+      recentLines: deps.recentLines,
       log,
     }),
   };

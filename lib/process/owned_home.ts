@@ -234,7 +234,7 @@ async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Aut
       logLevel: options.logLevel ?? config.log.level,
       logsToAuthority: options.logTo !== undefined,
     }),
-    writeLog: (line) => parts.output.write(known.scrubber.text(line)),
+    writeLog: parts.logLine,
     appFiles,
     onStarted(started) {
       // From source: whoever opens the browser app finds it built, and nothing waits for that.

@@ -31,6 +31,7 @@ export const ROUTES = {
   "permissions.list": ["GET", "/api/webui/permissions", "read"],
   "audit.list": ["GET", "/api/webui/audit", "operate"],
   "audit.verify": ["POST", "/api/webui/audit/verify", "operate"],
+  "logs.read": ["GET", "/api/webui/logs", "operate"],
   "sessions.list": ["GET", "/api/webui/sessions", "read"],
   "sessions.search": ["GET", "/api/webui/sessions/search", "read"],
   "sessions.get": ["GET", "/api/webui/sessions/:key", "read"],
@@ -948,6 +949,28 @@ export interface Operations {
       }>;
       /** Why these keys count */
       keys_from: string;
+    };
+  };
+  /** Show the newest lines of the service's log, or those after a line. */
+  "logs.read": {
+    input: {
+      /** Cursor: only lines after the one of this seq. Absent: the newest. */
+      after?: number;
+      /** Lines to show (default 200). */
+      limit?: number;
+    };
+    output: {
+      /** Oldest first. */
+      lines: Array<{
+        seq: number;
+        /** debug, info, warning or error. */
+        level?: string;
+        text: string;
+      }>;
+      /** Cursor of the lines to come; absent while there are none. */
+      next?: number;
+      /** Lines between the cursor and the first are gone. */
+      missed: boolean;
     };
   };
   /** List sessions, latest first. */

@@ -9,6 +9,7 @@ import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
 import { CHANNELS } from "../../operations/channels.ts";
+import { LOGS } from "../../operations/logs.ts";
 import { MCP } from "../../operations/mcp.ts";
 import { MISSED } from "../../operations/missed.ts";
 import { MODELS } from "../../operations/models.ts";
@@ -67,6 +68,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(SECRETS, deps),
     ...operationRoutes(PERMISSIONS, deps),
     ...operationRoutes(AUDIT, deps),
+    ...operationRoutes(LOGS, deps),
     ...createHealthRoutes(deps),
     ...gatewayRoutes(SERVICE, deps),
     ...gatewayRoutes(USAGE, deps),
