@@ -43,6 +43,24 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/approvals.tsx"),
   },
   {
+    name: "automations",
+    icon: "automations",
+    scopes: ["read"],
+    load: () => import("../pages/automations.tsx"),
+  },
+  {
+    name: "secrets",
+    icon: "secrets",
+    scopes: ["secrets"],
+    load: () => import("../pages/secrets.tsx"),
+  },
+  {
+    name: "usage",
+    icon: "usage",
+    scopes: ["read"],
+    load: () => import("../pages/usage.tsx"),
+  },
+  {
     name: "permissions",
     icon: "permissions",
     scopes: ["read"],

@@ -1,0 +1,133 @@
+/** The pages of the browser app beside its chat, each used once for real. */
+
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { openPage } from "./support/browser.ts";
+import { needs } from "./support/needs.ts";
+import { shareService } from "./support/shared_service.ts";
+import { httpOf } from "./support/wire_socket.ts";
+
+const MARKUP = `<img src=x onerror="document.title='run'">`;
+
+const shared = shareService((baseUrl) => ({
+  agent: { model: "local/fake" },
+  providers: { local: { baseUrl } },
+  prices: { "local/fake": { input: 1_000_000, output: 0 } },
+}), ["gateway", "--json"]);
+
+async function openAt(name: string): Promise<Page & AsyncDisposable> {
+  const page = await openPage(httpOf(shared.service.wsUrl).href);
+  await page.getByLabel("Message", { exact: true }).waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click();
+  await page.getByRole("heading", { name, level: 1 }).waitFor();
+  return page;
+}
+
+/** No violation of accessibility in both themes, and nothing beside the screen of a phone. */
+async function checkLook(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.evaluate(axe.source);
+    const found = await page.evaluate("axe.run({ resultTypes: ['violations'] })") as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    const words = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`);
+    assertEquals(words, [], colorScheme);
+  }
+  await page.setViewportSize({ width: 320, height: 568 });
+  assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 320);
+}
+
+Deno.test({
+  ...needs("the page of secrets sets, changes and removes one, and never shows it", "chromium"),
+  async fn() {
+    await using page = await openAt("Secrets");
+    await page.getByText("No secrets yet.").waitFor();
+    await page.getByRole("button", { name: "Add a secret" }).click();
+    await page.getByLabel("Name").fill("lower");
+    await page.getByLabel("Value").fill("a-long-secret-value");
+    await page.keyboard.press("Enter");
+    // The service's own words, and nothing of what was typed is lost.
+    await page.getByRole("alert").getByText("such as GITHUB_TOKEN").waitFor();
+    await page.getByLabel("Name").fill("GITHUB_TOKEN");
+    await page.getByLabel("Hosts").fill("api.github.com, example.com");
+    await page.keyboard.press("Enter");
+    await page.getByText("GITHUB_TOKEN was saved.").waitFor();
+    const { stdout } = await shared.home.run(["secrets", "list", "--json"]);
+    assertStringIncludes(stdout, '"example.com"');
+    await page.getByText("for api.github.com, example.com").waitFor();
+    await page.getByRole("button", { name: "Change GITHUB_TOKEN" }).click();
+    assertEquals(await page.getByLabel("Value").inputValue(), "");
+    await checkLook(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Remove GITHUB_TOKEN?" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("GITHUB_TOKEN was removed.").waitFor();
+    assert(!(await page.content()).includes("a-long-secret-value"));
+  },
+});
+
+Deno.test({
+  ...needs("an automation is made, rehearsed, granted, run and deleted on its page", "chromium"),
+  async fn() {
+    await using _model = shared.startModel(({ index }) =>
+      index === 0
+        ? { calls: [{ tool: "write_file", args: { path: MARKUP, content: "x" } }] }
+        : { text: MARKUP }
+    );
+    await using page = await openAt("Automations");
+    await page.getByRole("button", { name: "New automation" }).click();
+    await page.getByLabel("Name").fill(MARKUP);
+    await page.getByLabel("Message").fill("Plan my day");
+    for (const day of ["Saturday", "Sunday"]) await page.getByLabel(day).uncheck();
+    await page.getByLabel("Time").fill("07:30");
+    await checkLook(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("On weekdays at 07:30").waitFor();
+    await page.getByText("It has not run yet.").waitFor();
+
+    await page.getByRole("button", { name: "Start a dry run" }).click();
+    await page.getByText("needs a grant").waitFor();
+    await page.getByRole("button", { name: "Grant this action" }).click();
+    await page.getByText("1 action was granted.").waitFor();
+    const { stdout } = await shared.home.run(["grants", "list", "--json"]);
+    assertStringIncludes(stdout, "fs.write");
+
+    await page.getByRole("button", { name: "Run now" }).click();
+    await page.locator(".records").getByText(MARKUP).first().waitFor();
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Switch on" }).waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Every …" }).click();
+    await page.getByLabel("Unit").selectOption("86400");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Every 1 day").waitFor();
+    await checkLook(page);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No automations yet.").waitFor();
+    assertEquals(await page.locator("main img").count(), 0);
+    assert(await page.title() !== "run");
+  },
+});
+
+Deno.test({
+  ...needs("the page of usage shows what turns took, and what they cost", "chromium"),
+  async fn() {
+    await using _model = shared.startModel({ text: "hello" });
+    assertEquals((await shared.home.run(["agent", "-m", "hi"])).code, 0);
+    await using page = await openAt("Usage");
+    const ofModels = page.getByRole("region", { name: "By model" });
+    await ofModels.getByRole("row", { name: /local\/fake/ }).waitFor();
+    const { stdout } = await shared.home.run(["usage", "--by", "model", "--json"]);
+    const { rows: [row] } = JSON.parse(stdout);
+    const cells = await ofModels.getByRole("row").last().getByRole("cell").allInnerTexts();
+    assertEquals(cells.slice(0, 3), ["local/fake", String(row.turns), String(row.input_tokens)]);
+    assertEquals(Number(cells[4]), row.cost);
+    await page.getByRole("button", { name: "7 days" }).click();
+    await page.getByRole("img", { name: /^Tokens of each day/ }).waitFor();
+    assertEquals(await page.locator(".chart g").count(), 7);
+    await checkLook(page);
+  },
+});
