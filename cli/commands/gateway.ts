@@ -1,6 +1,7 @@
 /** `service gateway`: the service with everything that the configuration enables. */
 
 import type { Command } from "../command.ts";
+import { appAddress, OPEN, openApp } from "../open_browser.ts";
 import { ownOptions } from "../open_service.ts";
 import { NEW_JOURNAL, runService } from "../run_service.ts";
 import type { Started } from "../../lib/authority/protocol.ts";
@@ -11,8 +12,12 @@ const command: Command = {
   description: "Runs the service with everything that the configuration enables: the WebSocket " +
     "port with its web page, channels, automations, the HTTP API if api.enabled is true, and the " +
     "local socket for other commands.",
-  examples: ["service gateway", "service plugins enable api && service gateway"],
-  options: [NEW_JOURNAL],
+  examples: [
+    "service gateway",
+    "service gateway --open",
+    "service plugins enable api && service gateway",
+  ],
+  options: [OPEN, NEW_JOURNAL],
   async run({ options, globals, out }) {
     // Nothing else loads the static map.
     const [{ CHANNELS }, { openRegistry }] = await Promise.all([
@@ -25,6 +30,7 @@ const command: Command = {
       newJournal: options["new-journal"] === true,
     };
     return await runService(own, ({ authority: { started }, loaded }) => {
+      if (options["open"] === true) openApp(publicUrl(started, loaded.config), out);
       if (globals.json) return out.json({ pid: Deno.pid, ...started });
       out.line(`service runs (pid ${Deno.pid})`);
       out.line(`Model: ${started.model} (${started.modelReason})`);
@@ -47,12 +53,18 @@ function portLines({ wsUrl, apiUrl }: Started, { channels, api }: Config): strin
       ...lines,
     ];
   }
-  const page = websocket.publicWsUrl === "" ? wsUrl : websocket.publicWsUrl;
-  if (!wsUrl.includes("unix:")) {
-    lines.unshift(`Open in a browser: ${new URL("/", page.replace(/^ws/, "http")).href}`);
-  }
+  const address = appAddress(publicUrl({ wsUrl }, { channels }));
+  if (address !== undefined) lines.unshift(`Open in a browser: ${address}`);
   lines.unshift(`WebSocket: ${wsUrl} (${admission(websocket)})`);
   return lines;
+}
+
+/** Where clients are told that the WebSocket port is. */
+function publicUrl(
+  { wsUrl }: Pick<Started, "wsUrl">,
+  { channels: { websocket: { publicWsUrl } } }: Pick<Config, "channels">,
+): string | undefined {
+  return wsUrl === undefined || wsUrl.includes("unix:") ? wsUrl : publicWsUrl || wsUrl;
 }
 
 /** Who is let in, in a few words. */

@@ -3,6 +3,7 @@
 import { ServiceError } from "../../lib/base/errors.ts";
 import { parseNumber } from "../typed_values.ts";
 import { type Command, EXIT, type Globals } from "../command.ts";
+import { OPEN, openApp } from "../open_browser.ts";
 import type { Output } from "../output.ts";
 
 /** How long a start may take: the first one fetches packages. */
@@ -20,8 +21,8 @@ const command: Command = {
     "Starts the service in the background, as service gateway runs it in the foreground, " +
     "and waits until it answers. Its log goes to logs/service.log in the home. Does nothing if the " +
     "service is already running.",
-  examples: ["service start", "service start --json", "service start --config ./other.json"],
-  options: [START_TIMEOUT],
+  examples: ["service start --open", "service start --json", "service start --config ./other.json"],
+  options: [OPEN, START_TIMEOUT],
   async run({ options, globals, out }) {
     const timeoutS = timeoutOf(options);
     const [{ homePaths }, { findOwner }] = await Promise.all([
@@ -34,6 +35,7 @@ const command: Command = {
       owner.client.close();
       if (globals.json) out.json({ started: false, pid: owner.pid });
       else out.note(`The service runs already (pid ${owner.pid})`);
+      if (options["open"] === true) openApp(owner.status.ws_url, out);
       return EXIT.done;
     }
     if (owner.state !== "none") {
@@ -45,7 +47,7 @@ const command: Command = {
       );
     }
     return await startAndTell(
-      { args: gatewayArgs(globals), cwd: Deno.cwd(), timeoutS },
+      { args: gatewayArgs(globals), cwd: Deno.cwd(), timeoutS, opens: options["open"] === true },
       globals,
       out,
     );
@@ -54,7 +56,7 @@ const command: Command = {
 
 /** Starts it and prints where it is. */
 export async function startAndTell(
-  asked: { args: readonly string[]; cwd: string; timeoutS: number },
+  asked: { args: readonly string[]; cwd: string; timeoutS: number; opens?: boolean },
   globals: Globals,
   out: Output,
 ): Promise<typeof EXIT[keyof typeof EXIT]> {
@@ -67,6 +69,7 @@ export async function startAndTell(
   const started = await startService(paths, asked, out);
   if (typeof started === "number") return started;
   await printRunning(started, paths, globals, out);
+  if (asked.opens) openApp(started.status.ws_url, out);
   return EXIT.done;
 }
 

@@ -9,6 +9,7 @@ import type { HomePaths } from "../../lib/config/paths.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { ServiceStatus } from "../../lib/operations/service_status.ts";
 import { durationOf } from "../channels/status.ts";
+import { appAddress } from "../open_browser.ts";
 import { operateWith } from "../operator/operate_with.ts";
 import type { Output, Span } from "../output.ts";
 import { printParagraph } from "../print_paragraph.ts";
@@ -60,13 +61,12 @@ export function printDescribed(
     : `, started ${durationOf(nowMs - started_at * 1_000)} ago`;
   printParagraph(out, { text: "The service is running", style: "green" }, ` (pid ${pid}${since})`);
   const { model_name, model_reason, turns, channels, checks, log } = more;
+  const address = appAddress(ws_url);
   const rows: [string, string][] = [
     ["Home", home],
     ["Version", version],
     ["WebSocket", ws_url ?? "off"],
-    ...ws_url === undefined || ws_url.includes("unix:")
-      ? []
-      : [["Browser", new URL("/", ws_url.replace(/^ws/, "http")).href] as [string, string]],
+    ...address === undefined ? [] : [["Browser", address] as [string, string]],
     ["HTTP API", api_url ?? "off"],
     ["Model", `${model_name} (${model_reason})`],
     ["Turns", `${turns.running} running, ${turns.queued} queued`],
