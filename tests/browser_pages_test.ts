@@ -113,6 +113,33 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs(
+    "the page of logs shows lines as they come, those of a kind, and waits on demand",
+    "chromium",
+  ),
+  async fn() {
+    await using page = await openAt("Logs");
+    const log = page.getByRole("log", { name: "Logs" });
+    await log.getByText("GET /webui/bootstrap").first().waitFor();
+    const ask = (path: string) => fetch(new URL(path, httpOf(shared.service.wsUrl)));
+    await (await ask(`/first?${MARKUP}`)).body?.cancel();
+    await log.getByText("GET /first").waitFor();
+    await page.getByRole("button", { name: "Warnings and errors" }).click();
+    await log.getByText("GET /first").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Requests" }).click();
+    await page.getByLabel("Find in the log").fill("/FIRST");
+    await log.getByText("GET /first").waitFor();
+    assertEquals(await log.locator("p").count(), 1);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Find in the log").fill("");
+    await (await ask("/second")).body?.cancel();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await log.getByText("GET /second").waitFor();
+    await checkLook(page);
+  },
+});
+
+Deno.test({
   ...needs("the page of usage shows what turns took, and what they cost", "chromium"),
   async fn() {
     await using _model = shared.startModel({ text: "hello" });

@@ -67,6 +67,12 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/permissions.tsx"),
   },
   {
+    name: "logs",
+    icon: "logs",
+    scopes: ["operate"],
+    load: () => import("../pages/logs.tsx"),
+  },
+  {
     name: "audit",
     icon: "audit",
     scopes: ["operate"],

@@ -191,6 +191,15 @@ const de: Strings = {
     chart: (from, to) => `Token je Tag vom ${from} bis zum ${to}`,
     tokens: (input, output) => `${input} ein, ${output} aus`,
   },
+  logs: {
+    lead: "Das Log des Dienstes, während es wächst.",
+    pause: "Anhalten",
+    resume: "Fortsetzen",
+    kinds: "Arten von Zeilen",
+    choices: { all: "Alle", problems: "Warnungen und Fehler", requests: "Anfragen" },
+    search: "Im Log suchen",
+    none: "Keine solchen Zeilen.",
+  },
   schedule: {
     once: (time) => `Einmal, am ${time}`,
     every: (period) => `Alle ${period}`,

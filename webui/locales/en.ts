@@ -190,6 +190,15 @@ const en = {
     chart: (from: string, to: string) => `Tokens of each day from ${from} to ${to}`,
     tokens: (input: string, output: string) => `${input} in, ${output} out`,
   },
+  logs: {
+    lead: "The service's log, as it grows.",
+    pause: "Pause",
+    resume: "Continue",
+    kinds: "Kinds of lines",
+    choices: { all: "All", problems: "Warnings and errors", requests: "Requests" },
+    search: "Find in the log",
+    none: "No such lines.",
+  },
   schedule: {
     once: (time: string) => `Once, on ${time}`,
     every: (period: string) => `Every ${period}`,
