@@ -158,3 +158,39 @@ Deno.test({
     await checkLook(page);
   },
 });
+
+Deno.test({
+  ...needs("the app can be installed, and what another app shares becomes a message", "chromium"),
+  async fn() {
+    await using page = await openPage(httpOf(shared.service.wsUrl).href);
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    const manifest = await page.evaluate(`(async () => {
+      const answer = await fetch(document.querySelector("link[rel=manifest]").href);
+      const { icons, share_target } = await answer.json();
+      const pictures = icons.map(({ src }) => fetch(src).then(({ status }) => status));
+      return [answer.headers.get("content-type"), await Promise.all(pictures), share_target.action];
+    })()`);
+    assertEquals(manifest, ["application/manifest+json", [200, 200, 200], "/webui/share"]);
+    await page.evaluate(`(async () => {
+      const workers = navigator.serviceWorker;
+      await workers.ready;
+      while (workers.controller === null) {
+        await new Promise((done) => workers.addEventListener("controllerchange", done, { once: true }));
+      }
+      const form = new FormData();
+      form.set("title", "A title");
+      form.set("text", "<b>shared</b>");
+      form.append("files", new File(["picture"], "pi cture.png", { type: "image/png" }));
+      await fetch("/webui/share", { method: "POST", body: form });
+    })()`);
+    await page.reload();
+    const box = page.getByLabel("Message", { exact: true });
+    await page.getByText("pi cture.png").waitFor();
+    assertEquals(await box.inputValue(), "A title\n<b>shared</b>");
+    // It is taken once.
+    await box.fill("");
+    await page.reload();
+    await box.waitFor();
+    assertEquals(await page.getByText("pi cture.png").count(), 0);
+  },
+});

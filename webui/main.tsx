@@ -3,8 +3,10 @@
 import { render } from "preact";
 import { openSession } from "./api/session.ts";
 import { App } from "./app/app.tsx";
+import { registerWorker } from "./app/install.ts";
 import { loadLocale } from "./locale.ts";
 
 void openSession();
 await loadLocale(navigator.languages);
 render(<App />, document.getElementById("app")!);
+void registerWorker();

@@ -26,6 +26,9 @@ export const GZIP_SUFFIX = ".gz";
 /** Scripts that a page loads itself; every other one is imported. */
 const ENTRIES = ["theme.ts", "main.tsx"] as const;
 
+/** A script that the browser starts by itself, under a name that stays. */
+const WORKER = "service_worker.ts";
+
 /** The page that is shown first: its script is fetched beside the shell's. */
 const FIRST_PAGE = "chat";
 
@@ -59,7 +62,7 @@ async function bundle(outDir: string, root: URL): Promise<void> {
       ...["bundle", "--quiet", "--platform", "browser", "--minify", "--code-splitting"],
       ...lockedFlags(projectFiles(root)),
       ...["--outdir", outDir],
-      ...ENTRIES.map((entry) => APP_FOLDER + entry),
+      ...[...ENTRIES, WORKER].map((entry) => APP_FOLDER + entry),
     ],
     cwd: fileURLToPath(root),
     env: { NO_COLOR: "1" },
@@ -92,12 +95,18 @@ async function filesOf(bundled: string, app: URL): Promise<Map<string, Uint8Arra
   values.icon = hashed("icon", "svg", icon);
   files.set(values.style, style);
   files.set(values.icon, icon);
+  const picture = await Deno.readFile(new URL("icon.png", app));
+  values.picture = hashed("icon", "png", picture);
+  files.set(values.picture, picture);
+  const manifest = filled(await Deno.readTextFile(new URL("manifest.json", app)), values);
+  values.manifest = hashed("manifest", "json", manifest);
+  files.set(values.manifest, manifest);
   const first = [...scripts.keys()].filter((name) => name.startsWith(`${FIRST_PAGE}-`));
   values.preloads = importedBy([values.main!, ...first], scripts)
     .filter((name) => name !== values.main)
     .map((name) => `<link rel="modulepreload" href="/webui/assets/${name}">`).join("\n    ");
   const page = await Deno.readTextFile(new URL(APP_PAGE, app));
-  files.set(APP_PAGE, page.replace(/%(\w+)%/g, (_, name) => values[name]!));
+  files.set(APP_PAGE, filled(page, values));
   return files;
 }
 
@@ -111,7 +120,11 @@ function importedBy(names: readonly string[], scripts: ReadonlyMap<string, strin
   return [...found];
 }
 
-function hashed(name: string, ending: string, content: string): string {
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/%(\w+)%/g, (_, name) => values[name]!);
+}
+
+function hashed(name: string, ending: string, content: string | Uint8Array): string {
   return `${name}-${createHash("sha256").update(content).digest("hex").slice(0, 10)}.${ending}`;
 }
 

@@ -5,6 +5,7 @@ import { t } from "../locale.ts";
 import { keep, kept } from "../storage.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type Attachment, attachmentOf, fitting } from "./attachment.ts";
+import { takeShared } from "./shared.ts";
 
 /** What a message is written in. Its draft stays until it is sent. */
 export function Composer({ name, files, isBusy, send, stop }: {
@@ -31,6 +32,16 @@ export function Composer({ name, files, isBusy, send, stop }: {
     const add = ({ detail }: CustomEvent<readonly File[]>) => attach(detail);
     addEventListener("attach", add as EventListener);
     return () => removeEventListener("attach", add as EventListener);
+  }, []);
+
+  useEffect(() => {
+    void takeShared().then((shared) => {
+      if (shared === undefined) return;
+      box.current!.value = [box.current!.value, shared.text].filter(Boolean).join("\n");
+      keep(draft, box.current!.value || undefined);
+      changed();
+      attach(shared.files);
+    });
   }, []);
 
   function changed() {

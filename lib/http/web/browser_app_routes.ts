@@ -21,14 +21,19 @@ export interface BrowserAppDeps {
 /** The page among the files. */
 const PAGE = "index.html";
 
+/** The script among them that the browser starts by itself, and so has one name. */
+const APP_WORKER = "service_worker.js";
+
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
+  json: "application/manifest+json",
+  png: "image/png",
   svg: "image/svg+xml",
 };
 
-/** A file's name has a digest of its content. */
+/** The name of any other file has a digest of its content. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /** The routes. */
@@ -79,7 +84,9 @@ export function createBrowserAppRoutes({ config, appFiles }: BrowserAppDeps): We
       return encoded(file, request, {
         ...SHARED_HEADERS,
         "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
-        "cache-control": IMMUTABLE,
+        ...name === APP_WORKER
+          ? { "cache-control": "no-cache", "service-worker-allowed": "/" }
+          : { "cache-control": IMMUTABLE },
       });
     },
   }];
@@ -116,12 +123,14 @@ function policyFor(request: Request, config: WebsocketConfig): string {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' blob:",
+    "manifest-src 'self'",
+    "worker-src 'self'",
     `connect-src 'self' ${origin}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types dompurify",
+    "trusted-types dompurify worker",
   ].join("; ");
 }
 
