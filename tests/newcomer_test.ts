@@ -1,5 +1,6 @@
 /**
- * A newcomer follows README.md to the letter: an empty home, every shell command of the page in its order.
+ * A newcomer follows README.md and docs/start.md to the letter: an empty home, every shell command of the
+ * pages in its order.
  * It has a network of its own, so that the usual ports are free, and a model server in it.
  */
 
@@ -105,9 +106,18 @@ function quoted(text: string): string {
 }
 
 Deno.test({
-  ...needs("README.md works to the letter on an empty home", "bubblewrap", "bash", "git", "curl"),
+  ...needs(
+    "README.md and docs/start.md work to the letter on an empty home",
+    "bubblewrap",
+    "bash",
+    "git",
+    "curl",
+  ),
   async fn() {
-    const page = await Deno.readTextFile(`${ROOT}README.md`);
+    const pages = await Promise.all(
+      ["README.md", "docs/start.md"].map((name) => Deno.readTextFile(ROOT + name)),
+    );
+    const page = pages.join("\n");
     // The page says in prose what serves the HTTP API, before the request to it.
     const steps = stepsOf(page).flatMap((step): Step[] =>
       step.text.startsWith("curl ")
