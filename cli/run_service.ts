@@ -34,26 +34,14 @@ export async function runService(
   const named = Deno.env.get(LOG_FILE);
   // What a service starts inherits its variables, and would set another home's log aside.
   const logFile = named === serviceLog(options.paths) ? named : undefined;
-  const own = () => ownHome({ ...options, watch: true, stays: true, logFile });
+  const restart = { asked: Promise.withResolvers<void>() };
+  const own = () =>
+    openHome({
+      ...options,
+      ...{ watch: true, stays: true, logFile },
+      restart: () => restart.asked.resolve(),
+    });
   let home = await own();
-  const giveUpAt = Date.now() + LOOKS_MS;
-  while ("heldBy" in home && Date.now() < giveUpAt) {
-    // A command that looks whether the home is taken has it for a moment; the number is the last owner's then.
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    home = await own();
-    if (!("heldBy" in home)) break;
-    const { hasOpen } = await import("./lifecycle/owner.ts");
-    if (home.heldBy !== undefined && await hasOpen(home.heldBy, options.paths.lockFile)) break;
-  }
-  if ("heldBy" in home) {
-    throw new ServiceError(
-      "home_busy",
-      `The process ${home.heldBy ?? "(unknown)"} runs a service in ${options.paths.home}; ` +
-        "stop it first with: service stop, or set SERVICE_HOME to another folder",
-    );
-  }
-  const { log, loaded, authority } = home;
-  const { drainTimeoutS } = loaded.config.agent;
   let record: ServiceRecord = {
     pid: Deno.pid,
     startedAt: Date.now(),
@@ -62,12 +50,12 @@ export async function runService(
     log: logFile,
     ...home.logFile !== logFile && { logFile: home.logFile },
     launchdLabel: logFile === undefined ? undefined : Deno.env.get(LAUNCHD_LABEL),
-    drainTimeoutS,
+    drainTimeoutS: home.loaded.config.agent.drainTimeoutS,
   };
   const say = async (what: Partial<ServiceRecord>) => {
     record = { ...record, ...what };
     await writeRecord(options.paths, record).catch((error: Error) =>
-      log.warning("What other commands need to know of this service was not written", {
+      home.log.warning("What other commands need to know of this service was not written", {
         reason: error.message,
       })
     );
@@ -77,7 +65,7 @@ export async function runService(
   const reloadsOnHangUp = !hasTerminal();
   using _signals = onStopSignals(["SIGTERM", "SIGINT", "SIGHUP"], (signal) => {
     if (signal === "SIGHUP" && reloadsOnHangUp) {
-      log.info("SIGHUP: reading the configuration again");
+      home.log.info("SIGHUP: reading the configuration again");
       // Never rejects while the service stays.
       if (!isStopping) void home.reload("signal");
     } else if (!isStopping) {
@@ -88,19 +76,53 @@ export async function runService(
       Deno.exit(EXIT.interrupted);
     }
   });
-  try {
-    await say({});
-    announce(home);
-    await Promise.race([stopped.promise, authority.died]);
-    await say({ stoppingAt: Date.now() });
-    log.info(
+  const leave = async () => {
+    const { drainTimeoutS } = home.loaded.config.agent;
+    home.log.info(
       `Stopping: running turns get ${drainTimeoutS} s; a second signal ends at once`,
     );
     const { interrupted } = await home.leave({ graceMs: drainTimeoutS * 1_000 });
-    log.info("Stopped", { interrupted });
-    await say({ stoppedAt: Date.now(), interrupted });
+    home.log.info("Stopped", { interrupted });
+    return interrupted;
+  };
+  try {
+    await say({});
+    announce(home);
+    for (;;) {
+      await Promise.race([stopped.promise, restart.asked.promise, home.authority.died]);
+      if (isStopping) break;
+      await leave();
+      await home.flushLog();
+      restart.asked = Promise.withResolvers();
+      home = await own();
+      await say({ drainTimeoutS: home.loaded.config.agent.drainTimeoutS });
+      home.log.info("Started again, as somebody asked for it");
+    }
+    await say({ stoppingAt: Date.now() });
+    await say({ stoppedAt: Date.now(), interrupted: await leave() });
     return EXIT.done;
   } finally {
     await home.flushLog();
   }
+}
+
+/** Takes the home. Throws `home_busy` where another service has it. */
+async function openHome(options: OwnOptions): Promise<OwnedHome> {
+  const { paths } = options;
+  let home = await ownHome(options);
+  const giveUpAt = Date.now() + LOOKS_MS;
+  while ("heldBy" in home && Date.now() < giveUpAt) {
+    // A command that looks whether the home is taken has it for a moment; the number is the last owner's then.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    home = await ownHome(options);
+    if (!("heldBy" in home)) break;
+    const { hasOpen } = await import("./lifecycle/owner.ts");
+    if (home.heldBy !== undefined && await hasOpen(home.heldBy, paths.lockFile)) break;
+  }
+  if (!("heldBy" in home)) return home;
+  throw new ServiceError(
+    "home_busy",
+    `The process ${home.heldBy ?? "(unknown)"} runs a service in ${paths.home}; ` +
+      "stop it first with: service stop, or set SERVICE_HOME to another folder",
+  );
 }

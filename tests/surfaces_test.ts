@@ -162,6 +162,7 @@ const OWN_FORM: Readonly<Record<string, string>> = {
   "config get": "takes a key",
   "config set": "takes a key and its value",
   "logs": "reads the file, also of a service that ended",
+  "onboard": "asks for what it isn't given, and also makes a workspace",
   "permissions": "tells of every process, by the configuration",
   "plugins enable": "also switches the HTTP API, and checks settings first",
   "plugins disable": "also switches the HTTP API",

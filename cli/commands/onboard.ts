@@ -145,7 +145,9 @@ async function givenBy(
   const given = { id, workspace, key: await keyOf(variable, options["key-stdin"] === true, out) };
   if (provider === undefined && baseUrl === undefined) return given;
 
-  const { isHttpUrl, KNOWN_NAMES, offerAt, offerOf } = await import("../onboard/providers.ts");
+  const { isHttpUrl, KNOWN_NAMES, offerAt, offerOf } = await import(
+    "../../lib/model/offers.ts"
+  );
   if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     throw usage(
       "--base-url",

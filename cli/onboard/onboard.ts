@@ -19,16 +19,18 @@ import { configText } from "../../lib/config/save.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { nodeAt } from "../../lib/config/schema_tree.ts";
 import type { Secret } from "../../lib/contract/secrets.ts";
+import { listOffers, type Offer } from "../../lib/model/offers.ts";
+import { keyProblem, modelsOf, type SetUp, tryOut, wayOut } from "../../lib/model/try_offer.ts";
+import { keySecret, secretNamed } from "../../lib/operations/models/key_secret.ts";
 import { examine, type Examined } from "../../lib/settings/examine.ts";
 import { saveSettings } from "../config/save_settings.ts";
-import type { OperatorDeps } from "../operator/with_state.ts";
+import { type OperatorDeps, readState } from "../operator/with_state.ts";
 import type { Output } from "../output.ts";
 import { addChannels, type ChannelDefaults } from "./add_channels.ts";
 import { type Dialogue, DialogueEndedError } from "./dialogue.ts";
-import { keepSecret, keySecret } from "./key_secret.ts";
+import { keepSecret } from "./key_secret.ts";
 import { makeWorkspace } from "./make_workspace.ts";
-import { listOffers, type Offer } from "./providers.ts";
-import { keyProblem, modelsOf, type SetUp, setUpModel, tryOut, wayOut } from "./set_up_model.ts";
+import { setUpModel } from "./set_up_model.ts";
 
 /** What {@linkcode onboard} takes. */
 export interface OnboardOptions {
@@ -167,8 +169,11 @@ async function fill(
     }
     const keyPath: KeyPath = ["providers", provider, "apiKey"];
     if (key !== "") {
-      const current = /^\$\{secret:(\w+)\}$/.exec(String(valueAt(value, keyPath)))?.[1];
-      secret = await keySecret(setUp, current, operator);
+      const current = secretNamed(valueAt(value, keyPath));
+      secret = await readState(
+        operator,
+        ({ secrets }) => keySecret(setUp, current, { secrets, now: operator.now() }),
+      );
       value = withValue(value, keyPath, `\${secret:${secret.name}}`);
     } else if (address !== section.baseUrl && valueAt(value, keyPath) !== undefined) {
       // That key was given for another address.

@@ -9,7 +9,7 @@ import type { ChannelDefaults } from "./add_channels.ts";
 import { createDialogue, DialogueEndedError } from "./dialogue.ts";
 import { ModelTestError, onboard, type Onboarded, type OnboardOptions } from "./onboard.ts";
 import { printOnboarded } from "./print.ts";
-import { offerOf } from "./providers.ts";
+import { offerOf } from "../../lib/model/offers.ts";
 
 /** Keys that every server of a {@linkcode network} takes; without one they ask for none. */
 interface Network {

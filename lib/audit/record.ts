@@ -73,6 +73,8 @@ export type AuditKind =
   | "settings.failed"
   /** The configuration file was read again because somebody asked: keys in force, keys that wait, or why not. */
   | "settings.reloaded"
+  /** Somebody has the service start again. */
+  | "service.restart"
   /** A person is about to let the agent work in a folder besides the workspace. */
   | "project.allowed"
   /** Everything of the home was written to a file, keys too; `file` is null for standard output. */

@@ -26,6 +26,7 @@ export const TOOL_ENTRIES = {
 /** What a child starts with, which sees no other file: its module is whole in itself. */
 export const CHILD_ENTRIES = {
   ...TOOL_ENTRIES,
+  ask_provider: "lib/operations/models/child.ts",
   child: "lib/executor/child.ts",
   extract_document: "lib/documents/child.ts",
   mcp: "lib/mcp/child.ts",

@@ -41,6 +41,8 @@ export interface ChildJob {
   timeoutMs: number;
   /** For a child side that imports npm packages. */
   packages?: LockedPackages;
+  /** Variables that it has beside Deno's own. */
+  env?: Readonly<Record<string, string>>;
   /** The module of the child; default: that of the tool. */
   entry?: URL;
   /** Where there is a sandbox, the turn's worker with these permissions and the same view runs it. */

@@ -8,7 +8,7 @@
 import { listRemoteModels } from "./list_remote_models.ts";
 
 /** Servers that speak the OpenAI wire, and their usual ports. */
-const USUAL_SERVERS = [
+export const USUAL_SERVERS = [
   { name: "Ollama", provider: "ollama", port: 11434 },
   { name: "LM Studio", provider: "lmstudio", port: 1234 },
   { name: "llama.cpp", provider: "llamacpp", port: 8080 },

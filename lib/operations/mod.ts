@@ -13,9 +13,10 @@
  *   meanwhile, it is asked again.
  * - A channel's process is started with the permissions of that channel alone
  *   (`channels/start_worker.ts`).
+ * - Whoever has authority connects to nobody: a child asks a provider (`models/child.ts`).
  *
- * Runs in: launcher, one-shot commands. The gateway runs those that are `gatewayOperation()`, and
- * `commission.ts`.
+ * Runs in: launcher, one-shot commands; `models/child.ts` in a child. The gateway runs those that are
+ * `gatewayOperation()`, and `commission.ts`.
  *
  * Entries:
  * - `approvals.ts`: operations on approvals and blocked capabilities
@@ -44,13 +45,18 @@
  * - `logs.ts`: operations on the service's log
  * - `mcp.ts`: operations on MCP servers
  * - `missed.ts`: operations on missed messages
+ * - `model_setup.ts`: operations that set up a model
  * - `models.ts`: operations on models
+ * - `models/child.ts`: asks one provider; started by its path
+ * - `models/key_secret.ts`: the key of a provider as a secret
+ * - `models/model_setup.ts`: sets up a model
  * - `operation.ts`: what an operation is
  * - `operations.ts`: the table of operations
  * - `operator.ts`: checks who asks, and runs an operation
  * - `outbox.ts`: operations on the outbox
  * - `permissions.ts`: operations on permissions
  * - `reload.ts`: operations on the running configuration
+ * - `restart.ts`: operations on the service as a whole
  * - `retention.ts`: operations on what is removed by age and size
  * - `secret_keeper.ts`: sets and removes secrets
  * - `secrets.ts`: operations on secrets

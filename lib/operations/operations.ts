@@ -20,11 +20,13 @@ import { CHANNEL_STATUS } from "./channel_status.ts";
 import { LOGS } from "./logs.ts";
 import type { GatewayAsking, GatewayOperation, GatewayParts, Operation } from "./operation.ts";
 import { MCP } from "./mcp.ts";
+import { MODEL_SETUP } from "./model_setup.ts";
 import { MISSED } from "./missed.ts";
 import { MODELS } from "./models.ts";
 import { OUTBOX } from "./outbox.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { RELOAD } from "./reload.ts";
+import { RESTART } from "./restart.ts";
 import { RETENTION } from "./retention.ts";
 import { SECRETS } from "./secrets.ts";
 import { SERVICE } from "./service_status.ts";
@@ -44,6 +46,8 @@ export const OPERATIONS = {
   ...AUDIT,
   ...LOGS,
   ...COMMISSIONS,
+  ...MODEL_SETUP,
+  ...RESTART,
 };
 
 /** Those that the gateway answers. */

@@ -14,6 +14,7 @@ import type { LatchStore } from "../state/latch_store.ts";
 import type { TokenStore } from "../state/token_store.ts";
 import type { AuditPages } from "./audit_pages.ts";
 import type { ChannelOperator } from "./channels/operate_channels.ts";
+import type { ModelSetup } from "./models/model_setup.ts";
 import type { SecretKeeper } from "./secret_keeper.ts";
 import type { SettingsKeeper } from "./settings_keeper.ts";
 
@@ -30,6 +31,9 @@ export interface Parts {
   commissions?: Commissions;
   /** Of the service's log. */
   recentLines?: Pick<RecentLines, "read">;
+  models?: Pick<ModelSetup, "find" | "list" | "connect">;
+  /** Has the service start again; rejects with why it would not. `by` stands in the record. */
+  restart?(by: string): Promise<void>;
 }
 
 /** What operations of the home's owner work on. */

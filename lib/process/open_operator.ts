@@ -10,9 +10,11 @@ import { issueSecret } from "../config/issue_secret.ts";
 import type { Config } from "../config/schema.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
+import { createExecutor } from "../executor/executor.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { auditPages } from "../operations/audit_pages.ts";
 import { Operator } from "../operations/operator.ts";
+import { lockedPackages } from "../packages/locked_packages.ts";
 import { SecretKeeper } from "../operations/secret_keeper.ts";
 import { settingsKeeper } from "../operations/settings_keeper.ts";
 import { createIssuedTokens } from "../state/issued_tokens.ts";
@@ -55,6 +57,20 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
     audit,
     log,
   });
+  const executor = createExecutor({
+    cacheDir: `${paths.runDir}/child-cache`,
+    sandboxes: deps.sandboxes,
+    staysRoot: true,
+    unconfined: "Deno's permissions alone hold children that ask a provider",
+    log,
+  });
+  // Few ask for it, and what asks models takes a while to load.
+  const modelSetup = async () => {
+    const { ModelSetup } = await import("../operations/models/model_setup.ts");
+    const packages = lockedPackages(deps.denoDir);
+    const { secrets } = state;
+    return new ModelSetup({ executor, packages, env, secrets, settings, now: Date.now });
+  };
   const { gates, channels: { websocket } } = config;
   const { pending, latches, tokens } = state;
   const approvals = new Approvals({
@@ -71,6 +87,7 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
     approvals,
     channels,
     commissions,
+    providerExecutor: executor,
     operator: new Operator({
       approvals,
       tokens,
@@ -96,7 +113,26 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
       channels: channels?.operator,
       commissions,
       recentLines: deps.recentLines,
+      models: {
+        find: async () => (await modelSetup()).find(),
+        list: async (named) => (await modelSetup()).list(named),
+        connect: async (asked, by) => (await modelSetup()).connect(asked, by),
+      },
+      restart: options.restart && restartOnRecord(options.restart, options, audit),
       log,
     }),
+  };
+}
+
+/** Has the service start again, if its configuration would load. */
+function restartOnRecord(
+  restart: () => void,
+  options: OwnOptions,
+  audit: Records["audit"],
+): (by: string) => Promise<void> {
+  return async (by) => {
+    await loadOwn(options, { keepLastGood: false, forStart: { gateway: true } });
+    await audit.append("service.restart", { by });
+    restart();
   };
 }

@@ -45,6 +45,8 @@ export interface OwnOptions {
   watch?: boolean;
   /** What everything but turns may take to stop; less only in tests. */
   finishMs?: number;
+  /** Starts it again once it has left; absent where nobody does. */
+  restart?: () => void;
   /** Whether the gateway has a process of its own, and is started again when that ends. */
   stays?: boolean;
   /** Entry of the gateway; another one only in tests. */

@@ -112,8 +112,10 @@ export class OwnedHome {
   /** Kills every child; for the moment before an exit that waits for nothing. */
   killChildren(): void {
     this.authority.kill();
-    const { channels, fetcher, actions, executor, documents, launcher } = this.#parts;
-    for (const each of [channels, fetcher, actions, executor, documents, launcher]) {
+    const { channels, fetcher, actions, executor, providerExecutor, documents, launcher } =
+      this.#parts;
+    const all = [channels, fetcher, actions, executor, providerExecutor, documents, launcher];
+    for (const each of all) {
       void each?.shutdown();
     }
   }
@@ -121,6 +123,7 @@ export class OwnedHome {
   async #leaveInOrder(how: { graceMs: number; afterGuests?: boolean }) {
     const { approvals, channels, mcp, fetcher, actions, executor, documents, launcher } =
       this.#parts;
+    const { providerExecutor } = this.#parts;
     this.#watching.stop();
     const pruned = this.#parts.retention.stop();
     try {
@@ -135,7 +138,9 @@ export class OwnedHome {
       await channels?.shutdown();
       await fetcher.shutdown();
       await Promise.all([
-        ...[actions, executor, documents, launcher].map((each) => each.shutdown()),
+        ...[actions, executor, providerExecutor, documents, launcher].map((each) =>
+          each.shutdown()
+        ),
         this.#watching.tried(),
       ]);
       this.#parts.known.close();

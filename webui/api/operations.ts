@@ -32,6 +32,10 @@ export const ROUTES = {
   "audit.list": ["GET", "/api/webui/audit", "operate"],
   "audit.verify": ["POST", "/api/webui/audit/verify", "operate"],
   "logs.read": ["GET", "/api/webui/logs", "operate"],
+  "models.find": ["GET", "/api/webui/models/found", "operate"],
+  "models.remote": ["POST", "/api/webui/models/remote", "operate"],
+  "models.connect": ["POST", "/api/webui/models/connect", "operate"],
+  "service.restart": ["POST", "/api/webui/restart", "operate"],
   "sessions.list": ["GET", "/api/webui/sessions", "read"],
   "sessions.search": ["GET", "/api/webui/sessions/search", "read"],
   "sessions.get": ["GET", "/api/webui/sessions/:key", "read"],
@@ -971,6 +975,76 @@ export interface Operations {
       next?: number;
       /** Lines between the cursor and the first are gone. */
       missed: boolean;
+  /** Look for model servers on this machine, and list the providers that can be set up. */
+  "models.find": {
+    input: Record<string, unknown>;
+    output: {
+      /** Model servers that answer at their usual ports. */
+      servers: Array<{
+        /** For people. */
+        name: string;
+        provider: string;
+        base_url: string;
+        models: Array<string>;
+      }>;
+      /** Providers with a key that are known by name. */
+      providers: Array<{
+        provider: string;
+        /** For people. */
+        name: string;
+        /** Where a key is made. */
+        key_page?: string;
+        usual_model?: string;
+      }>;
+      /** Names that stand for another known address. */
+      others: Array<string>;
+    };
+  };
+  /** Ask a provider that is not set up yet for its models. */
+  "models.remote": {
+    input: {
+      /** openai, anthropic, openrouter, ollama, or any name with base_url. */
+      provider?: string;
+      /** Address of an OpenAI-style server. */
+      base_url?: string;
+      /** Kept as a secret for that host; absent for a server that needs none. */
+      api_key?: string;
+    };
+    output: {
+      /** null: it doesn't say. */
+      models: Array<string> | null;
+    };
+  };
+  /** Test a model with one short call, keep its key as a secret and configure it. */
+  "models.connect": {
+    input: {
+      /** openai, anthropic, openrouter, ollama, or any name with base_url. */
+      provider?: string;
+      /** Address of an OpenAI-style server. */
+      base_url?: string;
+      /** Kept as a secret for that host; absent for a server that needs none. */
+      api_key?: string;
+      /** ID of the model at the provider. */
+      model: string;
+      /** false: don't send a test message. */
+      test?: boolean;
+    };
+    output: {
+      /** <provider>/<model id>. */
+      model_name: string;
+      /** Name of the secret that holds the key. */
+      secret?: string;
+      /** What the test took. */
+      ms?: number;
+      /** Keys that wait for a restart: service.restart. */
+      restart: Array<string>;
+    };
+  };
+  /** Restart the service. */
+  "service.restart": {
+    input: Record<string, unknown>;
+    output: {
+      restarting: true;
     };
   };
   /** List sessions, latest first. */

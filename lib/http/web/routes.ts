@@ -12,10 +12,12 @@ import { CHANNELS } from "../../operations/channels.ts";
 import { LOGS } from "../../operations/logs.ts";
 import { MCP } from "../../operations/mcp.ts";
 import { MISSED } from "../../operations/missed.ts";
+import { MODEL_SETUP } from "../../operations/model_setup.ts";
 import { MODELS } from "../../operations/models.ts";
 import { OUTBOX } from "../../operations/outbox.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { RELOAD } from "../../operations/reload.ts";
+import { RESTART } from "../../operations/restart.ts";
 import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
@@ -60,6 +62,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...gatewayRoutes(RETENTION, deps),
     ...gatewayRoutes(RELOAD, deps),
     ...gatewayRoutes(MODELS, deps),
+    ...operationRoutes(MODEL_SETUP, deps),
     ...operationRoutes(SETTINGS, deps),
     ...operationRoutes(CHANNELS, deps),
     ...gatewayRoutes(MISSED, deps),
@@ -71,6 +74,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(LOGS, deps),
     ...createHealthRoutes(deps),
     ...gatewayRoutes(SERVICE, deps),
+    ...operationRoutes(RESTART, deps),
     ...gatewayRoutes(USAGE, deps),
   ];
   checkIssuePath(deps.config.tokenIssuePath, routes);

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Env } from "../../lib/config/references.ts";
-import { findLocalServers } from "../../lib/model/find_local_servers.ts";
-import { USUAL_MODELS } from "../../lib/model/provider_spec.ts";
+import type { Env } from "../config/references.ts";
+import { findLocalServers } from "./find_local_servers.ts";
+import { USUAL_MODELS } from "./provider_spec.ts";
 
 /** A provider that can be chosen. */
 export interface Offer {
@@ -30,7 +30,7 @@ export interface Offer {
 }
 
 /** Providers with a name of their own in the list. */
-const NAMED: readonly Offer[] = [
+export const NAMED: readonly Offer[] = [
   {
     label: "OpenAI",
     provider: "openai",
@@ -64,7 +64,7 @@ const NAMED: readonly Offer[] = [
 ];
 
 /** OpenAI-style servers that a name stands for. */
-const ADDRESSES: Readonly<Record<string, string>> = {
+export const ADDRESSES: Readonly<Record<string, string>> = {
   deepseek: "https://api.deepseek.com/v1",
   gemini: "https://generativelanguage.googleapis.com/v1beta/openai",
   groq: "https://api.groq.com/openai/v1",
