@@ -33,7 +33,7 @@ const WORKER = "service_worker.ts";
 const FIRST_PAGE = "chat";
 
 /** Pieces of the style sheet, in this order. */
-const STYLES = ["tokens.css", "base.css", "shell.css", "pages.css", "chat.css"];
+const STYLES = ["tokens.css", "base.css", "shell.css", "pages.css", "forms.css", "chat.css"];
 
 /**
  * Builds into a folder, which is made. `root`: the sources. Rejects with what the bundler says. Packages

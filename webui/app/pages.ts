@@ -61,6 +61,12 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/usage.tsx"),
   },
   {
+    name: "settings",
+    icon: "settings",
+    scopes: ["read"],
+    load: () => import("../pages/settings.tsx"),
+  },
+  {
     name: "permissions",
     icon: "permissions",
     scopes: ["read"],

@@ -60,7 +60,11 @@ effect(() => {
     async token() {
       const unused = token;
       token = undefined;
-      return unused ?? (await bootstrap()).token;
+      if (unused !== undefined) return unused;
+      const next = await bootstrap();
+      // It may have been started again, with another model.
+      modelName.value = next.model_name;
+      return next.token;
     },
     open: (url, protocols) => socket = new WebSocket(url, protocols),
     // What the service of this very page says needs no schema.
