@@ -1,9 +1,8 @@
 /** The pages of the browser app beside its chat, each used once for real. */
 
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { openPage } from "./support/browser.ts";
+import { checkLook, openPage } from "./support/browser.ts";
 import { needs } from "./support/needs.ts";
 import { shareService } from "./support/shared_service.ts";
 import { httpOf } from "./support/wire_socket.ts";
@@ -22,21 +21,6 @@ async function openAt(name: string): Promise<Page & AsyncDisposable> {
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click();
   await page.getByRole("heading", { name, level: 1 }).waitFor();
   return page;
-}
-
-/** No violation of accessibility in both themes, and nothing beside the screen of a phone. */
-async function checkLook(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.evaluate(axe.source);
-    const found = await page.evaluate("axe.run({ resultTypes: ['violations'] })") as {
-      violations: { id: string; nodes: { html: string }[] }[];
-    };
-    const words = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`);
-    assertEquals(words, [], colorScheme);
-  }
-  await page.setViewportSize({ width: 320, height: 568 });
-  assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 320);
 }
 
 Deno.test({

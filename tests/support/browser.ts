@@ -5,6 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
+import axe from "axe-core";
 import {
   type Browser,
   type BrowserContext,
@@ -68,4 +69,19 @@ export async function openPage(
       assertEquals(wrong, []);
     },
   });
+}
+
+/** No violation of accessibility in both themes, and nothing beside the screen of a phone. */
+export async function checkLook(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.evaluate(axe.source);
+    const found = await page.evaluate("axe.run({ resultTypes: ['violations'] })") as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    const words = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`);
+    assertEquals(words, [], colorScheme);
+  }
+  await page.setViewportSize({ width: 320, height: 568 });
+  assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 320);
 }

@@ -975,6 +975,8 @@ export interface Operations {
       next?: number;
       /** Lines between the cursor and the first are gone. */
       missed: boolean;
+    };
+  };
   /** Look for model servers on this machine, and list the providers that can be set up. */
   "models.find": {
     input: Record<string, unknown>;

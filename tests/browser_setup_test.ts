@@ -1,0 +1,133 @@
+/** What is set up in the browser app: a first model, settings, channels. Each is used once for real. */
+
+import type { Page } from "playwright-core";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { checkLook, openPage } from "./support/browser.ts";
+import { freePort } from "./support/free_port.ts";
+import { needs } from "./support/needs.ts";
+import { shareService } from "./support/shared_service.ts";
+import { httpOf } from "./support/wire_socket.ts";
+
+const MARKUP = `<img src=x onerror="document.title='run'">`;
+const KEY = "a-key-of-the-provider";
+
+let modelUrl: string;
+
+// A service that is started again has the same port.
+const shared = shareService((baseUrl) => {
+  modelUrl = baseUrl;
+  return { channels: { websocket: { port: freePort() } }, agent: { instructions: MARKUP } };
+}, ["gateway", "--json"]);
+
+const configFile = () => `${shared.home.dir}/home/config.json`;
+
+const readConfig = async () => JSON.parse(await Deno.readTextFile(configFile()));
+
+async function openAt(place: string): Promise<Page & AsyncDisposable> {
+  return await openPage(`${httpOf(shared.service.wsUrl).href}${place}`);
+}
+
+/** Presses Tab until what has that role and name is in focus. */
+async function tabTo(page: Page, role: "button" | "textbox" | "link" | "spinbutton", name: string) {
+  const wanted = page.getByRole(role, { name }).first().and(page.locator(":focus"));
+  for (let presses = 0; presses < 200; presses++) {
+    if (await wanted.count() > 0) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab doesn't reach ${name}`);
+}
+
+Deno.test({
+  ...needs("a first model is connected by keyboard alone, and answers at once", "chromium"),
+  async fn() {
+    await using _model = shared.startModel([
+      { status: 401 },
+      { text: "OK" },
+      { text: "Hello from the model" },
+    ]);
+    const before = await readConfig();
+    await using page = await openAt("");
+    await page.getByText("OpenRouter").waitFor();
+    await checkLook(page);
+    await tabTo(page, "button", "Another server");
+    await page.keyboard.press("Enter");
+    const address = page.getByLabel("Address or name");
+    await address.waitFor();
+    const nowhere = `127.0.0.1:${freePort()}`;
+    await page.keyboard.type(`http://${nowhere}/v1`);
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText(`Can't reach ${nowhere}`).waitFor();
+    await checkLook(page);
+    // What is wrong has the focus.
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type(modelUrl);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(KEY);
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("refused the key").waitFor();
+    assertEquals(await readConfig(), before);
+    await page.keyboard.press("Enter");
+    await page.getByText("server/fake answers").waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("hi");
+    await page.keyboard.press("Enter");
+    await page.locator(".agent", { hasText: "Hello from the model" }).waitFor();
+
+    const { agent, providers } = await readConfig();
+    assertEquals(agent.model, "server/fake");
+    assertEquals(providers.server, { baseUrl: modelUrl, apiKey: "${secret:SERVER_API_KEY}" });
+    const { stdout } = await shared.home.run(["secrets", "list", "--json"]);
+    assertStringIncludes(stdout, new URL(modelUrl).host);
+    assert(!(await page.content()).includes(KEY));
+    const log = await shared.home.run(["audit", "list", "--kind", "service.restart"]);
+    assertStringIncludes(log.stdout, "service.restart");
+  },
+});
+
+Deno.test({
+  ...needs("the page of settings changes a key, says what is wrong, and starts again", "chromium"),
+  async fn() {
+    await using page = await openAt("#/settings/agent");
+    const steps = page.locator('[data-path="agent.maxSteps"]');
+    await tabTo(page, "spinbutton", "agent.maxSteps");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("5000");
+    await page.keyboard.press("Enter");
+    await steps.getByText("5000 is not an integer from 1 to 1000").waitFor();
+    await checkLook(page);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("7");
+    await page.keyboard.press("Enter");
+    await steps.getByText("Saved, and in force.").waitFor();
+    assertEquals((await readConfig()).agent.maxSteps, 7);
+    await steps.getByRole("button", { name: "Back to default: 50" }).click();
+    await steps.getByText("from the file").waitFor({ state: "detached" });
+    assertEquals((await readConfig()).agent.maxSteps, undefined);
+    assertEquals(await page.getByLabel("agent.instructions").inputValue(), MARKUP);
+
+    // What takes a restart says so, with what the service would be given then.
+    await page.getByLabel("Search settings").fill("baseUrl");
+    await page.getByLabel("providers.server.baseUrl").fill("http://127.0.0.1:9/v1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".problem", { hasText: "SERVER_API_KEY" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByLabel("Search settings").fill("drain");
+    await page.getByLabel("agent.drainTimeoutS").fill("5");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("It counts after a restart.").waitFor();
+    await page.getByRole("button", { name: "Restart now" }).click();
+    await page.locator(".notice").waitFor({ state: "detached" });
+    assertEquals(await page.getByLabel("agent.drainTimeoutS").inputValue(), "5");
+
+    // A file that doesn't load is told, and so is what is odd in it.
+    const good = await Deno.readTextFile(configFile());
+    await Deno.writeTextFile(
+      configFile(),
+      good.replace('"agent"', `"agent": {}, "gates": "${"x"}", "b"`),
+    );
+    await page.reload();
+    await page.getByRole("alert").getByText("The configuration file has problems.").waitFor();
+    await checkLook(page);
+    await Deno.writeTextFile(configFile(), good);
+    assert(await page.title() !== "run");
+  },
+});
