@@ -52,6 +52,8 @@ Deno.test("mattermost: a token that a send finds revoked ends the start, while t
     });
     const error = await mattermost.send("x").then(() => undefined, (error) => error);
     assert(error instanceof LoginRefusedError);
-    await mattermost.until(() => /^not connected: the server refuses/.test(mattermost.detail));
+    await mattermost.started;
+    assert(mattermost.ended instanceof LoginRefusedError);
+    assert(!mattermost.channel.isRunning);
   });
 });

@@ -131,7 +131,7 @@ Deno.test("mattermost: a stranger's post leaves nothing behind, and a person of 
     assertEquals(mattermost.host.offered.length, 1);
     assert(!server.api.requests.some((request) => request.startsWith("GET /files")));
     // The log has the id once, for whoever wants to list it.
-    const named = mattermost.host.lines.filter(({ fields }) => fields?.userId === store.alice.id);
+    const named = mattermost.host.lines.filter(({ fields }) => fields?.senderId === store.alice.id);
     assertEquals(named.length, 1);
   });
 });

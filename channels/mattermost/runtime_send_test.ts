@@ -218,8 +218,8 @@ Deno.test("mattermost: files go with the last of the text, ten in a post; what i
     const [first, second, ...others] = server.sent();
     assertEquals([first!.files!.length, second!.files!.length, others.length], [10, 2, 0]);
     assertStringIncludes(first!.text, "Here they are");
-    assertStringIncludes(first!.text, "large.bin could not be attached");
-    assertStringIncludes(first!.text, "gone.txt could not be attached");
+    assertStringIncludes(first!.text, "`large.bin` could not be attached");
+    assertStringIncludes(first!.text, "`gone.txt` could not be attached");
     await mattermost.send("", { media: [media[0]!] });
     assertEquals(server.sent().at(-1)!.files, ["file-0.txt"]);
   });

@@ -46,6 +46,10 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
+const REFUSED =
+  "The server refuses the token: it is wrong, was revoked, or the bot is switched off. " +
+  "Make a new one under Integrations > Bot Accounts and set token";
+
 /** What to do, by the ids of errors that a person can mend. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/can_not_(?:post_to|update_post_in)_deleted/, "the channel is archived; unarchive it"],
@@ -64,13 +68,13 @@ export function toDeliveryError(error: unknown, isSafe = false): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, id, message, isSent } = error;
   if (status === 429) return new RetryLaterError(message, error.retryAfterMs ?? 1_000);
-  if (error.isLoginRefused) return new LoginRefusedError(message);
+  if (error.isLoginRefused) return new LoginRefusedError(REFUSED);
   // A proxy that has no server behind it answers with 503, or with 502 and 504, which leave more open.
   if (status === 0 || status === 502 || status === 503 || status === 504) {
     const mayHaveCome = isSent && !isSafe && status !== 503;
     return mayHaveCome ? new UncertainDeliveryError(message) : new NotConnectedError(message);
   }
-  if (status < 400 || status >= 500 || status === 408 || status === 425) return error;
+  if (status < 400 || status >= 500 || status === 408 || status === 425) return new Error(message);
   const advice = ADVICE.find(([pattern]) => pattern.test(`${id} ${message}`))?.[1] ??
     (status === 403 ? "the bot may not write there; add it to the channel" : undefined);
   return new PermanentDeliveryError(advice === undefined ? message : `${message}: ${advice}`);

@@ -21,8 +21,6 @@ export interface MattermostClientDeps {
   httpClient?: Deno.HttpClient;
   /** Ends every request. */
   signal: AbortSignal;
-  /** The server does not know the token any more. */
-  onRefused?: () => void;
 }
 
 type RequestOptions = Parameters<Client4["getOptions"]>[0];
@@ -133,7 +131,6 @@ export class MattermostClient extends Client4 {
       return new ApiError(`The server sends requests to ${place}: set url to that`, sent(status));
     }
     const { id, message } = saidBy(bytes);
-    if (status === 401) this.#deps.onRefused?.();
     const words = message === "" ? `The server answers with the status ${status}` : message;
     return new ApiError(words, { ...sent(status), id });
   }

@@ -7,11 +7,16 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { StreamDelta } from "../../contract/outbound_message.ts";
+import { PermanentDeliveryError } from "../delivery_error.ts";
 
 /** Where a stream goes. */
 export interface StreamPlace {
   chatId: string;
   metadata: Readonly<Record<string, unknown>>;
+  /** The same at every attempt to post the message, and for no other. */
+  key: string;
+  /** The first message of its stream. */
+  isFirst: boolean;
 }
 
 /** What streams are shown with; `Ref` names a message for its edits. */
@@ -23,7 +28,9 @@ export interface EditedStreamsDeps<Ref> {
   /** Parts that each fit one message. */
   split(markdown: string): string[];
   /** Least time between two calls for one stream, milliseconds. */
-  everyMs: number;
+  everyMs: number | ((chatId: string) => number);
+  /** A post under a key that the platform has had is that message again, with its first text. */
+  knowsKeys?: boolean;
   clock: Pick<Clock, "elapsed" | "after">;
 }
 
@@ -32,6 +39,9 @@ const MAX_STREAMS = 1_000;
 
 interface Stream<Ref> {
   text: string;
+  key: string;
+  /** A first text that may stand there, though its post was rejected. */
+  unsure?: string;
   /** Where the message that is being written begins in the text. */
   messages: { ref: Ref; shown: string }[];
   lastCallMs: number;
@@ -55,7 +65,8 @@ export class EditedStreams<Ref> {
     { chatId, metadata, delta, streamId, streamEnd }: StreamDelta,
   ): Promise<void> {
     const key = streamId ?? chatId;
-    const stream = this.#streams.get(key) ?? { text: "", messages: [], lastCallMs: -Infinity };
+    const stream = this.#streams.get(key) ??
+      { text: "", key: crypto.randomUUID(), messages: [], lastCallMs: -Infinity };
     this.#streams.delete(key);
     this.#streams.set(key, stream);
     if (this.#streams.size > MAX_STREAMS) {
@@ -76,7 +87,7 @@ export class EditedStreams<Ref> {
 
   async #show(
     stream: Stream<Ref>,
-    place: StreamPlace,
+    place: Pick<StreamPlace, "chatId" | "metadata">,
     text: string,
     streamEnd: boolean,
   ): Promise<void> {
@@ -86,23 +97,46 @@ export class EditedStreams<Ref> {
       const isFinal = index < parts.length - 1 || streamEnd;
       const message = stream.messages[index];
       if (message === undefined) {
-        await this.#room(stream);
-        stream.messages.push({
-          ref: await this.#deps.post(place, part, isFinal),
-          shown: part,
-        });
-      } else if (message.shown !== part) {
-        await this.#room(stream);
-        await this.#deps.edit(message.ref, part, isFinal);
-        message.shown = part;
+        await this.#room(stream, place.chatId);
+        stream.messages.push(await this.#post(stream, place, part, isFinal));
       }
+      const shown = message ?? stream.messages[index]!;
+      if (shown.shown === part) continue;
+      await this.#room(stream, place.chatId);
+      await this.#deps.edit(shown.ref, part, isFinal);
+      shown.shown = part;
+    }
+  }
+
+  /**
+   * A post that was rejected may stand there all the same: under the same key it's that message again,
+   * with the words of its first try.
+   */
+  async #post(
+    stream: Stream<Ref>,
+    place: Pick<StreamPlace, "chatId" | "metadata">,
+    part: string,
+    isFinal: boolean,
+  ): Promise<{ ref: Ref; shown: string }> {
+    const index = stream.messages.length;
+    const key = `${stream.key}.${index}`;
+    try {
+      const ref = await this.#deps.post({ ...place, key, isFirst: index === 0 }, part, isFinal);
+      const shown = stream.unsure ?? part;
+      stream.unsure = undefined;
+      return { ref, shown };
+    } catch (error) {
+      const mayStand = this.#deps.knowsKeys && !(error instanceof PermanentDeliveryError);
+      if (mayStand) stream.unsure ??= part;
+      throw error;
     }
   }
 
   /** Waits until the stream may call again. */
-  async #room(stream: Stream<Ref>): Promise<void> {
+  async #room(stream: Stream<Ref>, chatId: string): Promise<void> {
     const { clock, everyMs } = this.#deps;
-    const leftMs = stream.lastCallMs + everyMs - clock.elapsed();
+    const spanMs = typeof everyMs === "number" ? everyMs : everyMs(chatId);
+    const leftMs = stream.lastCallMs + spanMs - clock.elapsed();
     if (leftMs > 0 && !this.#isClosed) {
       const over = Promise.withResolvers<void>();
       const cancel = clock.after(leftMs, over.resolve);

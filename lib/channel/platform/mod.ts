@@ -48,3 +48,18 @@ export {
 export { Tries } from "./tries.ts";
 export { Typing, type TypingDeps } from "./typing.ts";
 export { type DeadlineOptions, withDeadline } from "./with_deadline.ts";
+export type {
+  ApprovalButton,
+  ClickOutcome,
+  Edit,
+  FileRules,
+  OutgoingFile,
+  PlatformClick,
+  PlatformDriver,
+  PlatformFile,
+  PlatformMessage,
+  PlatformSession,
+  Posting,
+} from "./driver.ts";
+export { PlatformChannel } from "./platform_channel.ts";
+export type { PlatformWords } from "./platform_words.ts";

@@ -18,8 +18,8 @@ const channelLocale = z.strictObject({
   fields: z.record(z.string(), z.strictObject({ label: text })),
   /** How it is set up, in short and in their order. */
   steps: z.array(text).min(1),
-  /** What the runtime says on the platform. */
-  words: z.record(z.string(), text),
+  /** What the runtime says on the platform, beside what all platforms say. */
+  words: z.record(z.string(), text).default({}),
 });
 
 export type ChannelLocale = z.infer<typeof channelLocale>;
