@@ -122,11 +122,11 @@ Deno.test("telegram answers a second click and a late one with a word, and with 
   await bot.heard(`click:${telegram.click(message!, "Approve")}`);
   assertEquals(
     await answered(bot, telegram.click(message!, "Deny")),
-    "You have answered this already.",
+    "This was answered already.",
   );
   await resolved(bot);
   const over = telegram.clickData(message!, approve!.callback_data, "1002");
-  assertEquals(await answered(bot, over), "This is no longer waiting for an answer.");
+  assertEquals(await answered(bot, over), "This was answered already.");
   assertEquals(host.published.length, 1);
 });
 
@@ -136,7 +136,7 @@ Deno.test("telegram takes no click behind the time of an approval", async () => 
   bot.host.clock.tick(121_000);
   const query = bot.telegram.click(bot.telegram.shown[0]!, "Approve");
   const said = await bot.ticking(answered(bot, query));
-  assertEquals(said, "This is no longer waiting for an answer.");
+  assertEquals(said, "It is too late: nobody waits for this answer any more.");
   assertEquals(bot.host.offered, []);
 });
 

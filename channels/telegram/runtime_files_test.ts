@@ -33,7 +33,7 @@ Deno.test("telegram says in the chat which file is too large, and loads none of 
   await bot.until(() => telegram.shown.length === 1);
   assertEquals(
     telegram.shown[0]!.text,
-    "alone.iso was not read: it has 9 MB, and 8 MB are the most.",
+    "The file alone.iso was not read: it has 9 MB, and at most 8 MB are read.",
   );
   assertEquals(telegram.shown[0]!.replyTo, alone);
   const { content, media } = await bot.heard(
@@ -41,7 +41,7 @@ Deno.test("telegram says in the chat which file is too large, and loads none of 
   );
   assertEquals(
     content,
-    "read it\n\n[file]\n(big.iso was not read: it has 30 MB, and 8 MB are the most.)",
+    "read it\n\n[file]\n(The file big.iso was not read: it has 30 MB, and at most 8 MB are read.)",
   );
   assertEquals(media, undefined);
   await bot.until(() => telegram.shown.length === 2);
@@ -64,8 +64,8 @@ Deno.test("telegram says which files are too many or too large together", async 
   const { content, media } = host.published[0]!;
   assertEquals(media?.length, 3);
   assertEquals(content.split("\n\n"), [
-    "[file]\n(d.bin was not read: the files of a message may have 24 MB together.)",
-    "(e.bin was not read: the files of a message may have 24 MB together.)",
+    "[file]\n(The file d.bin was not read: the files of a message may have 24 MB together.)",
+    "(The file e.bin was not read: the files of a message may have 24 MB together.)",
   ]);
 });
 
@@ -97,7 +97,7 @@ Deno.test("telegram holds up no chat for ever by a file that cannot be had", asy
   const id = telegram.say("behind");
   await bot.ticking(bot.heard(id), 2_000);
   assertEquals(bot.turns.map(({ content }) => content), [
-    "read\n\n[file]\n(f.txt was not read: Telegram did not hand it out.)",
+    "read\n\n[file]\n(The file f.txt could not be read.)",
     "behind",
   ]);
 });
@@ -111,7 +111,7 @@ Deno.test("telegram waits for no file that stops coming", async () => {
   const id = telegram.say("behind");
   await bot.ticking(bot.heard(id), 5_000);
   assertEquals(bot.turns.map(({ content }) => content), [
-    "read\n\n[file]\n(f.txt was not read: Telegram did not hand it out.)",
+    "read\n\n[file]\n(The file f.txt could not be read.)",
     "behind",
   ]);
 });
@@ -123,7 +123,7 @@ Deno.test("telegram takes a message whose file is gone without it", async () => 
   telegram.api.files.delete("f");
   telegram.say("", { document: { ...file, file_name: "f.txt" } });
   await bot.until(() => telegram.shown.length === 1);
-  assertEquals(telegram.shown[0]!.text, "f.txt was not read: Telegram did not hand it out.");
+  assertEquals(telegram.shown[0]!.text, "The file f.txt could not be read.");
 });
 
 Deno.test("telegram writes down what is said in a voice message", async () => {
@@ -141,7 +141,7 @@ Deno.test("telegram gives a voice message as a file where transcription is off",
     Promise.reject(Object.assign(new Error("Transcription is off"), { code: "not_enabled" }));
   const voice = bot.telegram.addFile("v", "voice/file_1.oga", "sound");
   const { content, media } = await bot.heard(bot.telegram.say("", { voice }));
-  assertStringIncludes(content, "not written down: transcription is off");
+  assertStringIncludes(content, "transcription is not switched on");
   assert(media?.[0]?.endsWith(".ogg"));
 });
 

@@ -5,7 +5,7 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
-import { MAX_FILE_BYTES } from "./outbound/plan_files.ts";
+import { MAX_FILE_BYTES } from "./outbound/outgoing_kinds.ts";
 import { TestBot } from "./testing/test_bot.ts";
 
 const CHAT = "1001";
@@ -181,7 +181,8 @@ Deno.test("telegram sends a picture that Telegram does not take as a document, a
   await bot.send(CHAT, "look again", { media: [path] });
   assertEquals(
     telegram.shown[1]!.text,
-    "look again\n\nodd.png was not sent: Telegram refused it.",
+    "look again\n\nThe file odd.png could not be attached: Telegram refused sendPhoto: Bad Request: " +
+      "FILE_CONTENT_TYPE_INVALID.",
   );
 });
 
@@ -197,9 +198,9 @@ Deno.test("telegram says which file is too large, empty or gone, and sends the o
   await bot.send(CHAT, "here", { media });
   const [{ text, files }] = telegram.shown as [typeof telegram.shown[number]];
   assertEquals(files.map(({ name }) => name), ["ok.txt"]);
-  assertStringIncludes(text, "large.bin wurde nicht gesendet: Die Datei hat 51 MB");
-  assertStringIncludes(text, "empty.txt wurde nicht gesendet");
-  assertStringIncludes(text, "gone.txt wurde nicht gesendet");
+  assertStringIncludes(text, "large.bin konnte nicht angehängt werden: 51 MB > 50 MB");
+  assertStringIncludes(text, "empty.txt konnte nicht angehängt werden");
+  assertStringIncludes(text, "gone.txt konnte nicht angehängt werden");
 });
 
 Deno.test("telegram lets a message that is being sent arrive when it is stopped", async () => {

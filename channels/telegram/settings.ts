@@ -7,7 +7,6 @@
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { isReaction } from "./outbound/reactions.ts";
-import type { QUOTE_CHOICES } from "./outbound/sender.ts";
 
 /** The section, as the manifest describes it. */
 export interface TelegramConfig extends PackageConfig {
@@ -19,7 +18,8 @@ export interface TelegramConfig extends PackageConfig {
   webhookPort: number;
   webhookSecret: string;
   respond: "mention" | "all";
-  quote: typeof QUOTE_CHOICES[number];
+  /** Where an answer quotes the message that it answers. */
+  quote: "groups" | "always" | "never";
   ackReaction: string;
   language: string;
 }

@@ -104,8 +104,20 @@ export function faultOfRefusal(
   });
 }
 
-/** What a send rejects with. `isRepeatable`: a second copy of the call does no harm. */
-export function toDeliveryError(error: unknown, { isRepeatable = false } = {}): unknown {
+/** Why Telegram refuses for good, by its words. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/bot was blocked by the user/i, "The person has blocked the bot, and can unblock it"],
+  [/user is deactivated/i, "The person's account is gone"],
+  [/bot can't initiate conversation/i, "The person has to write to the bot first"],
+  [/bot was kicked|not a member/i, "The bot is no member of the group any more"],
+  [/chat not found/i, "There is no such chat, or the bot was never in it"],
+  [/message thread not found|topic_deleted/i, "The topic is gone"],
+  [/topic_closed/i, "The topic is closed"],
+  [/not enough rights|have no rights|chat_write_forbidden/i, "The bot may not write there"],
+];
+
+/** What a delivery rejects with. `isRepeatable`: a second copy of the call does no harm. */
+export function toDeliveryError(error: unknown, isRepeatable = false): unknown {
   if (!(error instanceof TelegramFault)) return error;
   const { kind, message, retryAfterMs } = error;
   switch (kind) {
@@ -113,8 +125,10 @@ export function toDeliveryError(error: unknown, { isRepeatable = false } = {}): 
       return new LoginRefusedError(message);
     case "flood":
       return new RetryLaterError(message, retryAfterMs);
-    case "rejected":
-      return new PermanentDeliveryError(message);
+    case "rejected": {
+      const reason = REASONS.find(([words]) => isRejection(error, words))?.[1];
+      return new PermanentDeliveryError(reason === undefined ? message : `${reason} (${message})`);
+    }
     case "server":
     case "cut_off":
       return isRepeatable ? new Error(message) : new UncertainDeliveryError(message);

@@ -46,13 +46,11 @@ export interface HeardClick {
 export type Heard =
   | { kind: "message"; message: HeardMessage }
   /** The messages of one album, as one. */
-  | { kind: "album"; messages: HeardMessage[] }
-  | { kind: "click"; click: HeardClick };
+  | { kind: "album"; messages: HeardMessage[] };
 
 /** What an update says. */
 export type UpdateMeaning =
-  | Extract<Heard, { kind: "message" | "click" }>
-  /** `allowFrom` does not list who wrote or clicked. */
-  | { kind: "denied"; senderId: string; senderName: string; queryId?: string }
+  | Extract<Heard, { kind: "message" }>
+  | { kind: "click"; click: HeardClick }
   /** A group has another number from now on. */
   | { kind: "moved"; from: number; to: number };

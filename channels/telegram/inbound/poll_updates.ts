@@ -7,8 +7,7 @@
 
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
-import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
+import { sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
@@ -22,8 +21,8 @@ export interface PollDeps {
   cursor: () => string | undefined;
   /** Resolves when the updates and the cursor are on the disk. */
   receive: (updates: readonly Update[], cursor: string) => Promise<void>;
-  /** How the connection is; undefined: as it should be. */
-  say: (problem: string | undefined) => void;
+  /** How the connection is, while it is not as it should be. */
+  say: (problem: string) => void;
   clock: Clock;
   log: Pick<Log, "info" | "warning">;
 }
@@ -44,66 +43,65 @@ const OFFSET_AGE_MS = 6 * 24 * 60 * 60 * 1_000;
 /** A server that holds no request is not asked more often, milliseconds. */
 const LEAST_MS = 500;
 
-/** Polls until the signal is aborted. Rejects with a LoginRefusedError, and with nothing else. */
-export async function pollUpdates(deps: PollDeps, signal: AbortSignal): Promise<void> {
-  const { clock, log, say } = deps;
-  const conflicts = new PollConflicts(deps);
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      const beganMs = clock.elapsed();
-      // Behind a failure it is to be known at once that all is well again.
-      const holdS = failures > 0 ? 0 : LONG_POLL_S;
-      const count = await pollOnce(deps, holdS, signal);
-      failures = 0;
-      say(undefined);
-      if (count === 0 && holdS > 0 && clock.elapsed() - beganMs < LEAST_MS) {
-        await sleep(LEAST_MS, clock, signal);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof TelegramFault && error.kind === "login") {
-        throw new LoginRefusedError(error.message);
-      }
-      if (error instanceof TelegramFault && error.kind === "conflict") {
-        await sleep(await conflicts.met(error, signal), clock, signal);
-        continue;
-      }
-      const isFlood = error instanceof TelegramFault && error.kind === "flood";
-      const waitMs = isFlood ? error.retryAfterMs : backoffMs(failures += 1);
-      const reason = error instanceof Error ? error.message : String(error);
-      say(`not connected: ${reason}; again in ${Math.ceil(waitMs / 1_000)} s`);
-      if (failures === 1) log.info("Updates cannot be read", { reason, waitMs });
-      await sleep(waitMs, clock, signal);
-    }
-  }
-}
+export class PollUpdates {
+  readonly #deps: PollDeps;
+  readonly #conflicts: PollConflicts;
+  #hasFailed = false;
 
-/** Resolves with how many updates there were, which are on the disk then. */
-async function pollOnce(
-  { api, cursor, receive, clock }: PollDeps,
-  holdS: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const offset = readOffset(cursor(), clock.now());
-  const updates: unknown = await api.call("getUpdates", {
-    ...offset !== undefined && { offset },
-    limit: BATCH,
-    timeout: holdS,
-    allowed_updates: ALLOWED_UPDATES,
-  }, { signal, timeoutMs: ANSWER_MS });
-  if (!Array.isArray(updates)) {
-    throw new TelegramFault("server", "Telegram's answer to getUpdates is no list");
+  constructor(deps: PollDeps) {
+    this.#deps = deps;
+    this.#conflicts = new PollConflicts(deps);
   }
-  const known = (updates as Update[]).filter((update) => Number.isSafeInteger(update?.update_id));
-  if (known.length < updates.length && known.length === 0) {
-    throw new TelegramFault("server", "Telegram's updates have no numbers");
+
+  /** Polls until the signal is aborted. Rejects with a TelegramFault; `ready`: another poll has gone well. */
+  async run(signal: AbortSignal, ready: () => void): Promise<string> {
+    const { clock } = this.#deps;
+    // Telegram has said who we are; the first poll may wait long for something to happen.
+    if (!this.#hasFailed) ready();
+    while (!signal.aborted) {
+      try {
+        const beganMs = clock.elapsed();
+        // Behind a failure it is to be known at once that all is well again.
+        const holdS = this.#hasFailed ? 0 : LONG_POLL_S;
+        const count = await this.#poll(holdS, signal);
+        this.#hasFailed = false;
+        ready();
+        if (count === 0 && holdS > 0 && clock.elapsed() - beganMs < LEAST_MS) {
+          await sleep(LEAST_MS, clock, signal);
+        }
+      } catch (error) {
+        const isConflict = error instanceof TelegramFault && error.kind === "conflict";
+        this.#hasFailed ||= !isConflict;
+        if (!isConflict || signal.aborted) throw error;
+        await sleep(await this.#conflicts.met(error, signal), clock, signal);
+      }
+    }
+    return "";
   }
-  if (known.length === 0) return 0;
-  known.sort((one, other) => one.update_id - other.update_id);
-  const next = known.at(-1)!.update_id + 1;
-  await receive(known, JSON.stringify({ offset: next, atMs: clock.now() }));
-  return known.length;
+
+  /** Resolves with how many updates there were, which are on the disk then. */
+  async #poll(holdS: number, signal: AbortSignal): Promise<number> {
+    const { api, cursor, receive, clock } = this.#deps;
+    const offset = readOffset(cursor(), clock.now());
+    const updates: unknown = await api.call("getUpdates", {
+      ...offset !== undefined && { offset },
+      limit: BATCH,
+      timeout: holdS,
+      allowed_updates: ALLOWED_UPDATES,
+    }, { signal, timeoutMs: ANSWER_MS });
+    if (!Array.isArray(updates)) {
+      throw new TelegramFault("server", "Telegram's answer to getUpdates is no list");
+    }
+    const known = (updates as Update[]).filter((update) => Number.isSafeInteger(update?.update_id));
+    if (known.length < updates.length && known.length === 0) {
+      throw new TelegramFault("server", "Telegram's updates have no numbers");
+    }
+    if (known.length === 0) return 0;
+    known.sort((one, other) => one.update_id - other.update_id);
+    const next = known.at(-1)!.update_id + 1;
+    await receive(known, JSON.stringify({ offset: next, atMs: clock.now() }));
+    return known.length;
+  }
 }
 
 function readOffset(cursor: string | undefined, nowMs: number): number | undefined {

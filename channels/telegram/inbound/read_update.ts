@@ -19,7 +19,6 @@ export const ALLOWED_UPDATES = ["message", "callback_query"] as const;
 export interface ReadOptions {
   bot: BotIdentity;
   respond: "mention" | "all";
-  isAllowed: (senderId: string) => boolean;
 }
 
 /** Of a button; Telegram has 64 bytes. */
@@ -27,7 +26,7 @@ const MAX_DATA_CHARS = 256;
 
 /** Undefined for what is not for the bot, or of nobody. Throws for what is no update. */
 export function readUpdate(update: Update, options: ReadOptions): UpdateMeaning | undefined {
-  if (update.callback_query !== undefined) return readClick(update.callback_query, options);
+  if (update.callback_query !== undefined) return readClick(update.callback_query);
   return update.message === undefined ? undefined : readMessage(update.message, options);
 }
 
@@ -54,7 +53,6 @@ function readMessage(message: Message, options: ReadOptions): UpdateMeaning | un
   if (text === "" && files.length === 0) return undefined;
   const senderId = String(from.id);
   const senderName = nameOfUser(from);
-  if (!options.isAllowed(senderId)) return { kind: "denied", senderId, senderName };
   return {
     kind: "message",
     message: {
@@ -72,15 +70,11 @@ function readMessage(message: Message, options: ReadOptions): UpdateMeaning | un
   };
 }
 
-function readClick(
-  { id, from, message, data }: CallbackQuery,
-  { isAllowed }: ReadOptions,
-): UpdateMeaning | undefined {
+function readClick({ id, from, message, data }: CallbackQuery): UpdateMeaning | undefined {
   if (message === undefined || from.is_bot) return undefined;
   if (typeof data !== "string" || data.length > MAX_DATA_CHARS) return undefined;
   const senderId = String(from.id);
   const senderName = nameOfUser(from);
-  if (!isAllowed(senderId)) return { kind: "denied", senderId, senderName, queryId: id };
   return {
     kind: "click",
     click: { chatId: chatIdIn(message), queryId: id, senderId, senderName, data },

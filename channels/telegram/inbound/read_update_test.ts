@@ -20,7 +20,7 @@ function read(
       ...message,
     },
   } as unknown as Update;
-  return readUpdate(update, { bot: BOT, respond: "mention", isAllowed: () => true, ...options });
+  return readUpdate(update, { bot: BOT, respond: "mention", ...options });
 }
 
 /** What is heard of a message in a group; undefined where nothing is. */
@@ -107,14 +107,6 @@ Deno.test("readUpdate() hears nobody who is no person (C37)", () => {
   ) {
     assertEquals(read({ text: "@helper_bot x", ...who }, { respond: "all" }), undefined);
   }
-});
-
-Deno.test("readUpdate() says who is not allowed, and nothing of what was written", () => {
-  assertEquals(read({ text: "x" }, { isAllowed: (id) => id === "1002" }), {
-    kind: "denied",
-    senderId: "1001",
-    senderName: "Ann Lee",
-  });
 });
 
 Deno.test("readUpdate() tells topics from replies, which have a thread too", () => {

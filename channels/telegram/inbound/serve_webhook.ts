@@ -6,34 +6,25 @@
  */
 
 import type { Update } from "grammy/types";
-import type { Clock } from "../../../lib/base/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
-import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
-import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/base/log.ts";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { sleep } from "../../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { TelegramFault } from "../api/telegram_fault.ts";
+import type { TelegramConfig } from "../settings.ts";
 import { ALLOWED_UPDATES } from "./read_update.ts";
-
-/** Where Telegram posts to, and where that arrives. */
-export interface WebhookAddress {
-  url: string;
-  host: string;
-  port: number;
-  secret: string;
-}
 
 /** What it works with. */
 export interface WebhookDeps {
   api: TelegramApi;
-  address: WebhookAddress;
-  listen: ChannelHost["listen"];
+  config: Pick<TelegramConfig, "webhookUrl" | "webhookHost" | "webhookPort" | "webhookSecret">;
+  host: Pick<ChannelHost, "listen" | "clock" | "log">;
   /** Resolves when the updates are on the disk. */
   receive: (updates: readonly Update[]) => Promise<void>;
-  /** How the connection is; undefined: as it should be. */
-  say: (problem: string | undefined) => void;
-  clock: Clock;
-  log: Pick<Log, "info" | "warning">;
+  /** It is as it should be. */
+  ready: () => void;
+  /** How the connection is, while it is not. */
+  say: (problem: string) => void;
 }
 
 /** Milliseconds between looks whether Telegram still posts to us. */
@@ -44,17 +35,25 @@ const RECENT_MS = 2 * LOOK_MS;
 
 /**
  * Serves until the signal is aborted. The webhook stays set then: Telegram keeps for a day what it cannot
- * deliver. Rejects with a LoginRefusedError, and where the address is none that Telegram takes.
+ * deliver. Rejects with a TelegramFault.
  */
-export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Promise<void> {
-  const { address: { host, port }, listen, clock } = deps;
-  const listener = await listen({ host, port }, (request) => answer(request, deps));
+export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Promise<string> {
+  const { config: { webhookHost, webhookPort: port, webhookUrl, webhookSecret }, host } = deps;
+  const address = { host: webhookHost.trim(), port };
+  const listener = await host.listen(address, (request) => answer(request, deps));
   try {
-    if (!await setWebhook(deps, signal)) return;
-    deps.say(undefined);
+    await deps.api.call("setWebhook", {
+      url: webhookUrl.trim(),
+      secret_token: webhookSecret.trim(),
+      allowed_updates: ALLOWED_UPDATES,
+    }, { signal }).catch((error) => {
+      if (!(error instanceof TelegramFault) || error.kind !== "rejected") throw error;
+      throw new PermanentDeliveryError(`webhookUrl is not taken: ${error.message}`);
+    });
+    deps.ready();
     for (;;) {
-      await sleep(LOOK_MS, clock, signal);
-      if (signal.aborted) return;
+      await sleep(LOOK_MS, host.clock, signal);
+      if (signal.aborted) return "";
       await look(deps, signal);
     }
   } finally {
@@ -65,16 +64,16 @@ export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Prom
 /** One request. Whoever does not know the secret learns nothing. */
 async function answer(
   request: Request,
-  { address: { url, secret }, receive, log }: WebhookDeps,
+  { config: { webhookUrl, webhookSecret }, receive, host: { log } }: WebhookDeps,
 ): Promise<Response> {
-  if (new URL(request.url).pathname !== new URL(url).pathname) {
+  if (new URL(request.url).pathname !== new URL(webhookUrl.trim()).pathname) {
     return new Response(null, { status: 404 });
   }
   if (request.method !== "POST") {
     return new Response(null, { status: 405, headers: { allow: "POST" } });
   }
   const given = request.headers.get("x-telegram-bot-api-secret-token") ?? "";
-  if (!await isSame(given, secret)) return new Response(null, { status: 401 });
+  if (!await isSame(given, webhookSecret.trim())) return new Response(null, { status: 401 });
   let update: Update;
   try {
     update = await request.json();
@@ -95,43 +94,14 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return a.reduce((difference, byte, at) => difference | (byte ^ b[at]!), 0) === 0;
 }
 
-/** Tries until Telegram has it; false where the channel was stopped first. */
-async function setWebhook(
-  { api, address: { url, secret }, say, clock, log }: WebhookDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (let failures = 1; !signal.aborted; failures += 1) {
-    try {
-      await api.call("setWebhook", {
-        url,
-        secret_token: secret,
-        allowed_updates: ALLOWED_UPDATES,
-      }, { signal });
-      return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      if (!(error instanceof TelegramFault)) throw error;
-      if (error.kind === "login") throw new LoginRefusedError(error.message);
-      if (error.kind === "rejected") {
-        throw new Error(`webhookUrl is not taken: ${error.message}`);
-      }
-      const waitMs = Math.max(backoffMs(failures), error.retryAfterMs);
-      say(`not connected: ${error.message}; again in ${Math.ceil(waitMs / 1_000)} s`);
-      if (failures === 1) log.info("The webhook cannot be set", { reason: error.message });
-      await sleep(waitMs, clock, signal);
-    }
-  }
-  return false;
-}
-
 /** Whether it is still ours; it is not taken back from whoever has it now. */
 async function look(
-  { api, address: { url }, say, clock, log }: WebhookDeps,
+  { api, config, ready, say, host: { clock, log } }: WebhookDeps,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const info = await api.call("getWebhookInfo", {}, { signal });
-    if (info.url !== url) {
+    if (info.url !== config.webhookUrl.trim()) {
       const host = URL.parse(info.url ?? "")?.host;
       const who = host === undefined ? "has removed the webhook" : `has set the webhook to ${host}`;
       log.warning("Another program has taken the bot's updates", { host: host ?? "none" });
@@ -139,11 +109,12 @@ async function look(
     }
     const failedMs = (info.last_error_date ?? 0) * 1_000;
     const isRecent = clock.now() - failedMs < RECENT_MS;
-    say(isRecent ? `Telegram cannot deliver: ${info.last_error_message}` : undefined);
+    if (isRecent) say(`Telegram cannot deliver: ${info.last_error_message}`);
+    else ready();
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof TelegramFault)) throw error;
-    if (error.kind === "login") throw new LoginRefusedError(error.message);
+    if (error.kind === "login") throw error;
     say(`not connected: ${error.message}`);
   }
 }

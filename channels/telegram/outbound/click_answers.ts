@@ -8,12 +8,15 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
 import { shownText, toTelegramHtml } from "../text/to_telegram_html.ts";
-import type { WordKey, Words } from "../words.ts";
+import type { ClickOutcome, PlatformWords } from "../../../lib/channel/platform/mod.ts";
+import type { Words } from "../words.ts";
 
 /** What it works with. */
 export interface ClickAnswersDeps {
   api: TelegramApi;
-  words: Words;
+  words: PlatformWords;
+  /** The channel's own. */
+  sent: Words;
   clock: Pick<Clock, "after">;
   signal: AbortSignal;
 }
@@ -37,7 +40,7 @@ export class ClickAnswers {
   }
 
   /** Says a word, without waiting for it; after a while Telegram takes no answer any more. */
-  say(queryId: string, word?: WordKey): void {
+  say(queryId: string, word?: ClickOutcome): void {
     const text = word === undefined ? "" : this.#deps.words(word);
     this.#answer(queryId, text, word === "notAllowed").catch(() => {});
   }
@@ -46,7 +49,7 @@ export class ClickAnswers {
   expect(queryId: string): void {
     const cancel = this.#deps.clock.after(ANSWER_MS, () => {
       this.#waiting.delete(queryId);
-      this.say(queryId, "sent");
+      this.#answer(queryId, this.#deps.sent("sent"), false).catch(() => {});
     });
     this.#waiting.set(queryId, cancel);
   }

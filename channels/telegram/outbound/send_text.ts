@@ -1,16 +1,23 @@
 /**
- * A message of text: in Telegram's HTML, and without any markup where Telegram refuses that.
+ * A message of text or files: in Telegram's HTML, and without any markup where Telegram refuses that.
  *
  * @module
  */
 
+import { InputFile } from "grammy/web";
 import type { InlineKeyboardMarkup } from "grammy/types";
+import type { OutgoingFile } from "../../../lib/channel/platform/mod.ts";
 import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { isRejection, toDeliveryError } from "../api/telegram_fault.ts";
-import type { TelegramPart } from "../text/split_for_telegram.ts";
+import type {
+  CallOptions,
+  TelegramMethod,
+  TelegramParameters,
+  TelegramResult,
+} from "../api/telegram_api.ts";
+import { isRejection } from "../api/telegram_fault.ts";
 import { shownText } from "../text/to_telegram_html.ts";
 import type { ChatPlace } from "./chat_place.ts";
-import type { Chats } from "./chats.ts";
+import { type FileKind, kindOf } from "./outgoing_kinds.ts";
 
 /** A message of ours, for its edits. */
 export interface SentMessage {
@@ -24,34 +31,120 @@ export interface SendOptions {
   replyTo?: number;
   isSilent?: boolean;
   keyboard?: InlineKeyboardMarkup;
-  signal?: AbortSignal;
 }
 
-/** What an edit may bring beside the text; without a keyboard, one that was there goes. */
-export type EditOptions = Pick<SendOptions, "keyboard" | "signal">;
+/** Calls a method that has a `chat_id`. */
+export type ChatCall = <M extends TelegramMethod>(
+  method: M,
+  parameters: TelegramParameters<M> & { chat_id: number },
+  options?: CallOptions,
+) => Promise<TelegramResult<M>>;
+
+/** Below the two minutes after which the service takes a call for lost. */
+const UPLOAD_MS = 110_000;
+
+const METHODS: Readonly<Record<FileKind, TelegramMethod>> = {
+  photo: "sendPhoto",
+  video: "sendVideo",
+  animation: "sendAnimation",
+  audio: "sendAudio",
+  voice: "sendVoice",
+  document: "sendDocument",
+};
 
 const REFUSED_MARKUP = /can't parse (?:message text|entities|caption)|unsupported start tag/i;
-const NO_PREVIEW = { is_disabled: true } as const;
 
-/** Rejects as `send` of a channel does. */
+/** A picture of odd proportions, or that is none, and sounds of another format. */
+const REFUSED_KIND =
+  /PHOTO_INVALID_DIMENSIONS|IMAGE_PROCESS_FAILED|PHOTO_SAVE_FILE_INVALID|VOICE_MESSAGES_FORBIDDEN|wrong file|failed to get HTTP/i;
+
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
+
+/** Posts a text. */
 export async function sendText(
-  chats: Chats,
+  call: ChatCall,
   place: ChatPlace,
-  { html }: Pick<TelegramPart, "html">,
-  { replyTo, isSilent = false, keyboard, signal }: SendOptions = {},
+  html: string,
+  options: SendOptions,
 ): Promise<SentMessage> {
-  const common = {
-    ...place,
-    ...replyParameters(replyTo),
+  const common = { ...place, ...parametersOf(options), ...NO_PREVIEW };
+  return sentOf(
+    await withoutMarkup(html, (text) => call("sendMessage", { ...common, ...text })),
+  );
+}
+
+/** Gives a message another text, without buttons; one that is gone is left so. */
+export async function editText(call: ChatCall, message: SentMessage, html: string): Promise<void> {
+  try {
+    const common = { ...message, ...NO_PREVIEW };
+    await withoutMarkup(html, (text) => call("editMessageText", { ...common, ...text }));
+  } catch (error) {
+    const isDone = /message is not modified|message to edit not found|message_id_invalid/i;
+    if (!isRejection(error, isDone)) throw error;
+  }
+}
+
+/** Sends one file or one album. What Telegram does not take as what it is goes as a document. */
+export async function sendFiles(
+  call: ChatCall,
+  place: ChatPlace,
+  { html, files }: { html: string; files: readonly OutgoingFile[] },
+  options: SendOptions,
+): Promise<SentMessage> {
+  const send = (kinds: readonly FileKind[]) =>
+    withoutMarkup(html, ({ text, ...mode }) => {
+      const caption = text === "" ? {} : { caption: text, ...mode };
+      return sendAs(call, { ...place, ...parametersOf(options) }, files, kinds, caption);
+    });
+  const kinds = files.map(kindOf);
+  try {
+    return sentOf(await send(kinds));
+  } catch (error) {
+    const isKind = isRejection(error, REFUSED_KIND) && kinds.some((kind) => kind !== "document");
+    if (!isKind) throw error;
+    return sentOf(await send(kinds.map(() => "document")));
+  }
+}
+
+async function sendAs(
+  call: ChatCall,
+  common: ChatPlace,
+  files: readonly OutgoingFile[],
+  kinds: readonly FileKind[],
+  caption: { caption?: string; parse_mode?: "HTML" },
+): Promise<unknown> {
+  const options = { timeoutMs: UPLOAD_MS };
+  type Parameters = TelegramParameters<TelegramMethod> & { chat_id: number };
+  const [only] = kinds;
+  if (files.length === 1) {
+    const parameters = { ...common, ...caption, [only!]: upload(files[0]!) };
+    return await call(METHODS[only!], parameters as unknown as Parameters, options);
+  }
+  const media = files.map((file, at) => ({
+    type: kinds[at],
+    media: upload(file),
+    ...at === 0 && caption,
+  }));
+  const sent = await call(
+    "sendMediaGroup",
+    { ...common, media } as TelegramParameters<"sendMediaGroup"> & { chat_id: number },
+    options,
+  );
+  return (sent as unknown[] | null)?.[0];
+}
+
+/** A message that is answered may be gone by now: the answer is sent all the same. */
+function parametersOf({ replyTo, isSilent, keyboard }: SendOptions) {
+  return {
+    ...replyTo !== undefined &&
+      { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } },
     ...isSilent && { disable_notification: true },
     ...keyboard !== undefined && { reply_markup: keyboard },
-    link_preview_options: NO_PREVIEW,
   };
-  const sent = await withoutMarkup(
-    html,
-    (text) => chats.deliver("sendMessage", { ...common, ...text }, { signal }),
-  );
-  const { chat, message_id } = (sent ?? {}) as Partial<typeof sent>;
+}
+
+function sentOf(sent: unknown): SentMessage {
+  const { chat, message_id } = (sent ?? {}) as { chat?: { id: number }; message_id?: number };
   // It was taken: once more would be a second one.
   if (!Number.isSafeInteger(chat?.id) || !Number.isSafeInteger(message_id)) {
     throw new UncertainDeliveryError("Telegram does not say which message it has sent");
@@ -59,49 +152,26 @@ export async function sendText(
   return { chat_id: chat!.id, message_id: message_id! };
 }
 
-/** Gives a message another text. Rejects as `send` of a channel does; a message that is gone is left so. */
-export async function editText(
-  chats: Chats,
-  message: SentMessage,
-  { html }: Pick<TelegramPart, "html">,
-  { keyboard, signal }: EditOptions = {},
-): Promise<void> {
-  const common = {
-    ...message,
-    ...keyboard !== undefined && { reply_markup: keyboard },
-    link_preview_options: NO_PREVIEW,
-  };
-  try {
-    await withoutMarkup(
-      html,
-      (text) => chats.call("editMessageText", { ...common, ...text }, { signal }),
-    );
-  } catch (error) {
-    if (
-      isRejection(error, /message is not modified|message to edit not found|message_id_invalid/i)
-    ) {
-      return;
-    }
-    throw toDeliveryError(error, { isRepeatable: true });
-  }
-}
-
-/** A message that is answered may be gone by now: the answer is sent all the same. */
-export function replyParameters(replyTo: number | undefined) {
-  return replyTo === undefined
-    ? {}
-    : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } };
-}
-
 /** Calls with Telegram's HTML; where that is refused once more, and never again, with what it shows. */
-export async function withoutMarkup<Result>(
+async function withoutMarkup<Result>(
   html: string,
   call: (text: { text: string; parse_mode?: "HTML" }) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await call({ text: html, parse_mode: "HTML" });
   } catch (error) {
-    if (!(error instanceof Error) || !REFUSED_MARKUP.test(error.message)) throw error;
+    if (!isRejection(error, REFUSED_MARKUP)) throw error;
     return await call({ text: shownText(html) });
   }
+}
+
+/** Read as it is sent, so that no file is in memory as a whole. */
+function upload({ path, name }: OutgoingFile): InputFile {
+  // The name stands in a header without quotes.
+  return new InputFile(chunksOf(path), name.replace(/[\p{Cc}";\\]/gu, "_").slice(-120));
+}
+
+async function* chunksOf(path: string): AsyncIterable<Uint8Array> {
+  const file = await Deno.open(path);
+  yield* file.readable;
 }

@@ -21,15 +21,15 @@ const LEAST_CHARS = 256;
 
 const encoder = new TextEncoder();
 
-/** A message: Markdown, and what it is in Telegram's HTML. */
-export interface TelegramPart {
-  markdown: string;
-  html: string;
+/** Parts of Markdown that each fit one message; none for a text of which nothing is shown. */
+export function splitForTelegram(markdown: string): string[] {
+  return split(markdown, MAX_MESSAGE_CHARS);
 }
 
-/** Parts that each fit one message; none for a text of which nothing is shown. */
-export function splitForTelegram(markdown: string): TelegramPart[] {
-  return split(markdown, MAX_MESSAGE_CHARS);
+/** A part in Telegram's HTML. */
+export function htmlOf(part: string): string {
+  const html = toTelegramHtml(part);
+  return part.length >= LEAST_CHARS || fits(html) ? html : escapeTelegram(part);
 }
 
 /** How much a text of Telegram's HTML shows, in UTF-16 units. */
@@ -38,12 +38,14 @@ export function shownChars(html: string): number {
 }
 
 /** What is longer when it is shown than it was written, such as a table, is cut once more. */
-function split(markdown: string, limit: number): TelegramPart[] {
+function split(markdown: string, limit: number): string[] {
   return splitMarkdown(markdown, limit).flatMap((part) => {
-    const html = limit < LEAST_CHARS ? escapeTelegram(part) : toTelegramHtml(part);
+    const html = htmlOf(part);
     if (shownText(html).trim() === "") return [];
-    const fits = shownChars(html) <= MAX_MESSAGE_CHARS &&
-      encoder.encode(html).length <= MAX_HTML_BYTES;
-    return fits ? [{ markdown: part, html }] : split(part, Math.floor(limit / 2));
+    return fits(html) ? [part] : split(part, Math.floor(limit / 2));
   });
+}
+
+function fits(html: string): boolean {
+  return shownChars(html) <= MAX_MESSAGE_CHARS && encoder.encode(html).length <= MAX_HTML_BYTES;
 }
