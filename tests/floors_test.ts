@@ -6,7 +6,7 @@ const { imports: IMPORT_MAP } = JSON.parse(await Deno.readTextFile(`${ROOT}impor
 const { exports: EXPORTS } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
 
 /** Code of tests, which may reach into any folder. */
-const TEST_CODE = /(^tests\/|^bench\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
+const TEST_CODE = /(^(tests|bench|proof)\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
 
 /**
  * The folders of `lib`, lowest floor first. A folder imports folders of lower floors only, types

@@ -10,7 +10,7 @@ interface Rule {
   mayNot: RegExp;
 }
 
-const TEST_CODE = /(^tests\/|^bench\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
+const TEST_CODE = /(^(tests|bench|proof)\/|_test\.ts$|\/testing\/|_fixture\.ts$)/;
 
 const RULES: Rule[] = [
   { name: "lib never imports cli or channels", from: /^lib\//, mayNot: /^(cli|channels)\// },

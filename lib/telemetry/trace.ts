@@ -9,7 +9,7 @@
 
 import type { Attributes, Context, Span as OtelSpan } from "@opentelemetry/api";
 
-type Api = typeof import("@opentelemetry/api");
+type Api = Pick<typeof import("@opentelemetry/api"), "context" | "metrics" | "trace">;
 
 /** By this Deno says that it is switched on. It is where the API looks for its implementation. */
 const GLOBAL_API = Symbol.for("opentelemetry.js.api.1");
@@ -26,7 +26,10 @@ export function telemetryApi(): Api | undefined {
 
 /** Makes spans from now on, if Deno has OpenTelemetry switched on. */
 export async function startTelemetry(): Promise<void> {
-  if (GLOBAL_API in globalThis) api = await import("@opentelemetry/api");
+  if (!(GLOBAL_API in globalThis)) return;
+  const module = await import("@opentelemetry/api");
+  // As a bundle has it, with one export alone, or as the package is.
+  api = module.trace === undefined ? module.default : module;
 }
 
 /** A span, to whoever runs in it. */
@@ -47,6 +50,10 @@ export interface SpanOptions {
   /** Default: the span that runs around it. */
   parent?: TraceContext;
 }
+
+/** As the API numbers them. */
+const KINDS = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
+const ERROR = 2;
 
 const NONE: Span = { set() {}, fail() {} };
 
@@ -84,9 +91,9 @@ export function withTraceparent<T>(text: string | undefined, run: () => T): T {
   const [, traceId, spanId, flags] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text) ?? [];
   if (traceId === undefined) return run();
-  const { trace, context, ROOT_CONTEXT } = api;
+  const { trace, context } = api;
   const from = { traceId, spanId: spanId!, traceFlags: parseInt(flags!, 16), isRemote: true };
-  return context.with(trace.setSpanContext(ROOT_CONTEXT, from), run);
+  return context.with(trace.setSpanContext(context.active(), from), run);
 }
 
 /** For `PeerOptions.trace`. */
@@ -99,14 +106,14 @@ export async function traced<T>(
   run: (span: Span) => Promise<T>,
 ): Promise<T> {
   if (api === undefined) return await run(NONE);
-  const { trace, context, SpanKind } = api;
+  const { trace, context } = api;
   const from = parent ?? context.active();
   const otel = trace.getTracer(SCOPE).startSpan(
     name,
-    { kind: SpanKind[kind.toUpperCase() as keyof typeof SpanKind], attributes },
+    { kind: KINDS[kind], attributes },
     from,
   );
-  const span = toSpan(otel, api);
+  const span = toSpan(otel);
   try {
     return await context.with(trace.setSpan(from, otel), () => run(span));
   } catch (error) {
@@ -117,12 +124,12 @@ export async function traced<T>(
   }
 }
 
-function toSpan(otel: OtelSpan, { SpanStatusCode }: Api): Span {
+function toSpan(otel: OtelSpan): Span {
   return {
     set: (attributes) => void otel.setAttributes(attributes),
     fail(type) {
       otel.setAttribute("error.type", type);
-      otel.setStatus({ code: SpanStatusCode.ERROR });
+      otel.setStatus({ code: ERROR });
     },
   };
 }
