@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readCommand } from "./chat_commands.ts";
 import { anyString } from "../../tests/support/any_string.ts";
+import { cpuMs } from "../../tests/support/cpu_ms.ts";
 
 const ID = "apr_abcdefghijklmnop";
 const DIGEST = "0123abcd";
@@ -49,9 +50,9 @@ Deno.test("readCommand() leaves what is for the model to it", () => {
 Deno.test("readCommand() is total, bounded, and fast on what is made to be slow", () => {
   fc.assert(fc.property(fc.array(anyString()), (texts) => void read(...texts)));
   const long = "\u200b ".repeat(200_000);
-  const begin = performance.now();
+  const begin = cpuMs();
   read(`${long}/approv`);
   read(`/deny ${"x".repeat(1_000_000)} ${long}`);
   read(`/approve@${"x".repeat(1_000_000)}`);
-  assert(performance.now() - begin < 1_000, "slow");
+  assert(cpuMs() - begin < 1_000, "slow");
 });

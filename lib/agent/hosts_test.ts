@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { hostsInText, personHosts, toolUrls, urlsInText } from "./hosts.ts";
 import type { Message } from "../contract/messages.ts";
 import { anyString } from "../../tests/support/any_string.ts";
+import { cpuMs } from "../../tests/support/cpu_ms.ts";
 
 const person = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 const call = (tool: string, args: unknown, callId = "c"): Message => ({
@@ -52,12 +53,12 @@ Deno.test("hostsInText() and urlsInText() are total, and fast on hostile text", 
     hostsInText(text);
     for (const url of urlsInText(text)) assert(text.includes(url));
   }));
-  const started = performance.now();
+  const started = cpuMs();
   for (const piece of ["a.", "a", "-", "a-", "http://", "https://a.", "(", ")", "é.", "a.b/"]) {
     hostsInText(piece.repeat(100_000));
     hostsInText(`https://a.example/${piece.repeat(100_000)}`);
   }
-  assert(performance.now() - started < 5_000);
+  assert(cpuMs() - started < 5_000);
 });
 
 Deno.test("urlsInText() gives URLs as they stand, without the sentence around them", () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { htmlToText } from "./html_to_text.ts";
+import { cpuMs } from "../../tests/support/cpu_ms.ts";
 
 const BASE = "https://example.com/dir/page";
 
@@ -76,9 +77,9 @@ Deno.test("htmlToText() needs no more than a moment for pages made to be slow", 
     "</a".repeat(200_000),
   ];
   for (const html of evil) {
-    const start = performance.now();
+    const start = cpuMs();
     htmlToText(html, { baseUrl: BASE, markdown: true });
-    const took = performance.now() - start;
+    const took = cpuMs() - start;
     assert(took < 3_000, `${html.slice(0, 10)} took ${took} ms`);
   }
 });
@@ -114,9 +115,9 @@ Deno.test("htmlToText() takes any mail in little time, and never throws", () => 
       "<br>",
     ]
   ) {
-    const before = performance.now();
+    const before = cpuMs();
     htmlToText(nasty.repeat(1_000_000 / nasty.length));
-    assert(performance.now() - before < 3_000, `${nasty} takes too long`);
+    assert(cpuMs() - before < 3_000, `${nasty} takes too long`);
   }
 });
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { plainJson } from "./plain_json.ts";
+import { cpuMs } from "../../tests/support/cpu_ms.ts";
 
 const MAX = 10_000;
 
@@ -37,9 +38,9 @@ Deno.test("plainJson() takes nothing that is no JSON", () => {
 Deno.test("plainJson() ends soon at what one object many times over would become", () => {
   let value: unknown = "x";
   for (let level = 0; level < 30; level++) value = [value, value];
-  const start = performance.now();
+  const start = cpuMs();
   assertEquals(plainJson(value, MAX), undefined);
-  assert(performance.now() - start < 1_000);
+  assert(cpuMs() - start < 1_000);
   assertEquals(plainJson(new Array(2 ** 31), MAX), undefined);
   assertEquals(plainJson({ ["k".repeat(MAX)]: 1 }, MAX), undefined);
   assertEquals(plainJson("x".repeat(MAX), MAX), undefined);

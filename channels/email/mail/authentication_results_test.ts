@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { parseAuthenticationResults, unauthenticatedReason } from "./authentication_results.ts";
 import type { HeaderField } from "./header_fields.ts";
+import { cpuMs } from "../../../tests/support/cpu_ms.ts";
 
 const judge = (...values: string[]) => {
   const fields: HeaderField[] = values.map((value) => ({ name: "authentication-results", value }));
@@ -66,8 +67,8 @@ Deno.test("parseAuthenticationResults() reads any text in little time, and never
     parseAuthenticationResults(`mx.test; ${text}`);
   }));
   for (const nasty of ["(", '"', "a=", 'a="', ";", "\\"]) {
-    const before = performance.now();
+    const before = cpuMs();
     parseAuthenticationResults(`mx.test; ${nasty.repeat(8_000)}`);
-    assert(performance.now() - before < 1_000, nasty);
+    assert(cpuMs() - before < 1_000, nasty);
   }
 });

@@ -4,6 +4,7 @@ import { safeName, saveFiles } from "./mail_files.ts";
 import { newestPart } from "./newest_part.ts";
 import { readMail } from "./read_mail.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
+import { cpuMs } from "../../../tests/support/cpu_ms.ts";
 
 const read = (text: string) => readMail(new TextEncoder().encode(text.replace(/\n/g, "\r\n")));
 const newest = (text: string) => newestPart(text, { forwarded: false });
@@ -60,9 +61,9 @@ Deno.test("newestPart() takes any text in little time", () => {
       " ",
     ]
   ) {
-    const before = performance.now();
+    const before = cpuMs();
     newest(nasty.repeat(300_000 / nasty.length));
-    assert(performance.now() - before < 3_000, `${JSON.stringify(nasty)} takes too long`);
+    assert(cpuMs() - before < 3_000, `${JSON.stringify(nasty)} takes too long`);
   }
 });
 

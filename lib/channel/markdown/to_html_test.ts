@@ -4,6 +4,7 @@ import { toHtml } from "./to_html.ts";
 import { toPlainText } from "./to_plain_text.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
+import { cpuMs } from "../../../tests/support/cpu_ms.ts";
 
 const TEXT = [
   "# Plan for *today*",
@@ -177,11 +178,11 @@ for (
   })
 ) {
   Deno.test(`toHtml() and toPlainText() take ${name} in bounded time`, () => {
-    const began = performance.now();
+    const began = cpuMs();
     assert(toHtml(text).isWellFormed());
     assert(toPlainText(text).isWellFormed());
     assert(!toPlainText(text).includes("\0"));
-    assert(performance.now() - began < 60_000);
+    assert(cpuMs() - began < 60_000);
   });
 }
 
