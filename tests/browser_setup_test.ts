@@ -3,6 +3,7 @@
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { checkLook, openPage } from "./support/browser.ts";
+import { openJournal } from "../lib/journal/open.ts";
 import { freePort } from "./support/free_port.ts";
 import { needs } from "./support/needs.ts";
 import { shareService } from "./support/shared_service.ts";
@@ -128,6 +129,81 @@ Deno.test({
     await page.getByRole("alert").getByText("The configuration file has problems.").waitFor();
     await checkLook(page);
     await Deno.writeTextFile(configFile(), good);
+    assert(await page.title() !== "run");
+  },
+});
+
+Deno.test({
+  ...needs(
+    "the page of channels sets one up, switches it on, and answers what came too late",
+    "chromium",
+  ),
+  async fn() {
+    const port = freePort();
+    await using _model = shared.startModel({ text: "not too late" });
+    await using page = await openAt("#/channels");
+    await page.getByRole("link", { name: "WebSocket running" }).waitFor();
+    await checkLook(page);
+    await tabTo(page, "link", "Webhook");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Webhook", level: 1 }).waitFor();
+    await page.getByText("Still needed: secret").waitFor();
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText("secret is not set").waitFor();
+    const secret = page.locator('[data-field="secret"]');
+    await secret.getByRole("textbox").fill("not a secret");
+    await page.getByRole("button", { name: "Save" }).click();
+    // The channel's own words, beside the field.
+    await secret.locator(".problem").waitFor();
+    await checkLook(page);
+    assertEquals((await readConfig()).channels.webhook, undefined);
+    await secret.getByRole("textbox").fill(`whsec_${"a".repeat(32)}`);
+    await page.locator('[data-field="allowFrom"]').getByRole("textbox").fill(`${MARKUP}\nann`);
+    await page.getByText(/more settings/).click();
+    await page.locator('[data-field="port"]').getByRole("spinbutton").fill(String(port));
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByText("Nothing is wrong with these settings.").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText("running").waitFor();
+    const { webhook } = (await readConfig()).channels;
+    assertEquals([webhook.enabled, webhook.port, webhook.allowFrom], [true, port, [MARKUP, "ann"]]);
+    const answer = await fetch(`http://127.0.0.1:${port}/webhook`, { method: "POST" });
+    await answer.body?.cancel();
+    assertEquals(answer.status, 415);
+
+    // A platform handed these over after the service was down for long.
+    const journal = openJournal({ path: `${shared.home.dir}/home/data/service.db` });
+    const late = { runtimeName: "webhook", chatId: "c", senderId: "ann", files: [], metadata: {} };
+    for (const content of [MARKUP, "second"]) {
+      await journal.missed.add({ ...late, content, streaming: false, sentAt: 1_000 });
+    }
+    await journal.close();
+    const first = page.getByRole("listitem").filter({ hasText: MARKUP });
+    await first.getByRole("button", { name: "Answer now" }).click();
+    await page.getByText("The agent answers it now.").waitFor();
+    await checkLook(page);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();
+    await page.getByText("came too late").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Switch on" }).waitFor();
+
+    // A channel with several accounts.
+    await page.getByRole("link", { name: "All channels" }).click();
+    await page.getByRole("link", { name: "IRC" }).waitFor();
+    await page.getByRole("link", { name: "Telegram" }).click();
+    await page.getByLabel("Name of another account").fill("work");
+    await page.keyboard.press("Enter");
+    const work = page.getByRole("region", { name: "work" });
+    await work.locator('[data-field="token"]').getByRole("textbox").fill(
+      `123456789:${"A".repeat(35)}`,
+    );
+    await work.getByRole("button", { name: "Save" }).click();
+    await work.getByText("Saved.").waitFor();
+    assertEquals((await readConfig()).channels.telegram.accounts.work.token.length, 45);
+    assertEquals(await page.locator("main img").count(), 0);
     assert(await page.title() !== "run");
   },
 });

@@ -61,6 +61,12 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/usage.tsx"),
   },
   {
+    name: "channels",
+    icon: "channels",
+    scopes: ["read"],
+    load: () => import("../pages/channels.tsx"),
+  },
+  {
     name: "settings",
     icon: "settings",
     scopes: ["read"],
