@@ -66,10 +66,10 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./mattermost/manifest.ts"),
     modules: {
       "chat_address.ts": moduleUrl("channels/mattermost/chat_address.ts").href,
+      "mattermost_driver.ts": moduleUrl("channels/mattermost/mattermost_driver.ts").href,
       "runtime.ts": moduleUrl("channels/mattermost/runtime.ts").href,
       "settings.ts": moduleUrl("channels/mattermost/settings.ts").href,
       "validation.ts": moduleUrl("channels/mattermost/validation.ts").href,
-      "words.ts": moduleUrl("channels/mattermost/words.ts").href,
     },
     locales: {
       "de": () => import("./mattermost/locales/de.json", { with: { type: "json" } }),
@@ -98,9 +98,9 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "telegram",
     loadManifest: () => import("./telegram/manifest.ts"),
     modules: {
-      "bot.ts": moduleUrl("channels/telegram/bot.ts").href,
       "runtime.ts": moduleUrl("channels/telegram/runtime.ts").href,
       "settings.ts": moduleUrl("channels/telegram/settings.ts").href,
+      "telegram_driver.ts": moduleUrl("channels/telegram/telegram_driver.ts").href,
       "validation.ts": moduleUrl("channels/telegram/validation.ts").href,
       "words.ts": moduleUrl("channels/telegram/words.ts").href,
     },
