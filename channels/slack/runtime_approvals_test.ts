@@ -34,7 +34,7 @@ slackTest(
     });
     const { message } = app.written.at(-1)!;
     assertEquals(message.blocks!.map(({ type }) => type), ["markdown"]);
-    assertEquals(textOfMessage(message), "May I run `ls`?\n\n**Approved by Alice**");
+    assertEquals(textOfMessage(message), "May I run `ls`?\n\nApproved by Alice");
   },
 );
 
@@ -78,7 +78,7 @@ slackTest("slack answers an approval that was shown before a restart", async (sl
   await next.send(ALICE_DM, "", {
     event: { type: "approval_resolved", id: "ap-1", outcome: "denied" },
   });
-  assertStringIncludes(textOfMessage(next.written.at(-1)!.message), "**Denied**");
+  assertStringIncludes(textOfMessage(next.written.at(-1)!.message), "Denied.");
 });
 
 slackTest(
@@ -89,24 +89,24 @@ slackTest(
     const card = await ask(app);
     await slack.click(card, "approval_approve", BOB);
     await app.until(() => words().length === 1);
-    assertStringIncludes(words()[0]!, "not on the list");
+    assertStringIncludes(words()[0]!, "may not answer");
     await slack.click(card, "approval_approve");
     await app.heard("/approve ap-1");
     // The same click once more, then a second one.
     await slack.redeliver();
     await slack.click(card, "approval_deny");
     await app.until(() => words().length === 2);
-    assertStringIncludes(words()[1]!, "answered this already");
+    assertStringIncludes(words()[1]!, "answered already");
     await app.send(ALICE_DM, "ok", {
       event: { type: "approval_resolved", id: "ap-1", outcome: "approved" },
     });
     await slack.click(card, "approval_approve");
     await app.until(() => words().length === 3);
-    assertStringIncludes(words()[2]!, "over already");
+    assertStringIncludes(words()[2]!, "answered already");
     const late = await ask(app, ALICE_DM, Date.now() - 1, "ap-2");
     await slack.click(late, "approval_approve");
     await app.until(() => words().length === 4);
-    assertStringIncludes(words()[3]!, "expired");
+    assertStringIncludes(words()[3]!, "too late");
     assertEquals(app.turns("/approve"), 1);
     assertEquals(app.turns("/deny"), 0);
     const users = slack.workspace.whispers.map(({ user }) => user);

@@ -9,10 +9,9 @@ slackTest(
   async (slack) => {
     await using app = await TestSlack.connected(slack);
     for (const reason of ["warning", "refresh_requested"] as const) {
-      const opened = app.host.details.length;
       slack.refresh(reason);
       await slack.say(ALICE_DM, { text: `during ${reason}` });
-      await app.until(() => app.host.details.length > opened);
+      await app.until(() => slack.connections === 2);
       await app.heard(`during ${reason}`);
       await app.until(() => slack.connections === 1);
     }

@@ -1,6 +1,5 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { FakeSlack, textOfMessage } from "./testing/fake_slack.ts";
@@ -88,7 +87,7 @@ slackTest("slack tries a file again, and not for ever", async (slack) => {
 slackTest("slack gives a message without its file where the file never comes", async (slack) => {
   const clock = fakeClock(Date.now());
   await using app = await TestSlack.connected(slack, { clock });
-  for (let times = 0; times < 8; times += 1) {
+  for (let times = 0; times < 6; times += 1) {
     slack.answerNext("files-pri", () => new Response("away", { status: 502 }));
   }
   await slack.say(ALICE_DM, { text: "never", files: [keep(slack, "c.txt", "c")] });
@@ -96,8 +95,8 @@ slackTest("slack gives a message without its file where the file never comes", a
     clock.tick(500);
     return app.turns("never") === 1;
   });
-  assertStringIncludes((await app.heard("never")).content, "c.txt was not read");
-  assertEquals(slack.fileTokens.length, 8);
+  assertStringIncludes((await app.heard("never")).content, "c.txt could not be read");
+  assertEquals(slack.fileTokens.length, 6);
 });
 
 slackTest("slack says in the chat which files were too large or too many", async (slack) => {
@@ -105,7 +104,7 @@ slackTest("slack says in the chat which files were too large or too many", async
   const large = keep(slack, "large.bin", "x", { size: 9 * 1024 * 1024 });
   await slack.say(ALICE_DM, { text: "", files: [large], subtype: "file_share" });
   await app.until(() => app.written.length === 1);
-  assertStringIncludes(textOfMessage(app.written[0]!.message), "large.bin: tiene 9 MB");
+  assertStringIncludes(textOfMessage(app.written[0]!.message), "large.bin no se leyó: tiene 9 MB");
   assertEquals(app.host.offered.length, 0);
   // It says that it is small, and is not.
   const liar = keep(slack, "liar.bin", "y".repeat(8 * 1024 * 1024 + 1), { size: 10 });
@@ -130,17 +129,17 @@ slackTest("slack hears voice clips, and gives them as files where nobody can", a
   assertEquals((await app.heard("what the voice says")).media, undefined);
   app.host.onTranscribe = () => Promise.resolve("/approve ap-1 01234567");
   await slack.say(ALICE_DM, { text: "", files: [clip()], subtype: "file_share" });
-  assertEquals((await app.heard("/approve")).content, "“/approve ap-1 01234567”");
+  assertEquals((await app.heard("/approve")).content, "Voice message: /approve ap-1 01234567");
   // A clip of somebody else is a file like any other.
   app.host.onTranscribe = () => Promise.resolve("see evil.example");
   await slack.say(ALICE_DM, { text: "", files: [clip("U0BOB000001")], subtype: "file_share" });
   assertEquals((await app.heard("evil")).parts, [
-    { text: "see evil.example", provenance: "file", from: "audio_message.m4a" },
+    { text: "Voice message: see evil.example", provenance: "file", from: "audio_message.m4a" },
   ]);
   app.host.onTranscribe = () =>
     Promise.reject(new ServiceError("not_enabled", "Transcription is off"));
   await slack.say(ALICE_DM, { text: "", files: [clip()], subtype: "file_share" });
-  const heard = await app.heard("was not transcribed");
+  const heard = await app.heard("transcription is not switched on");
   assertEquals(heard.media?.length, 1);
 });
 
@@ -165,7 +164,8 @@ slackTest(
       "files.getUploadURLExternal",
       () => Response.json({ ok: true, upload_url: "https://evil.example/", file_id: "F1" }),
     );
-    await assertRejects(() => app.send(GENERAL, "", { media: [path] }), PermanentDeliveryError);
+    await app.send(GENERAL, "", { media: [path] });
+    assertStringIncludes(textOfMessage(app.written.at(-1)!.message), "names no address of its own");
   },
 );
 
@@ -178,16 +178,15 @@ slackTest("slack says which files do not come, and sends what there is", async (
   await app.send(ALICE_DM, "Here they are.", { media });
   const shown = () => app.written.map(({ message }) => textOfMessage(message));
   assertStringIncludes(shown()[0]!, "Here they are.");
-  assertStringIncludes(shown()[0]!, "gone.txt was not sent: it is empty or gone");
-  assertStringIncludes(shown()[0]!, "empty.txt was not sent");
+  assertStringIncludes(shown()[0]!, "`gone.txt` could not be attached: it is empty or gone");
+  assertStringIncludes(shown()[0]!, "`empty.txt` could not be attached");
   assertEquals(app.written.at(-1)!.message.files?.length, 1);
   slack.workspace.scopes.delete("files:write");
-  const again = () => app.send(ALICE_DM, "One more.", { media: [path!], id: "refused" });
-  await assertRejects(again, PermanentDeliveryError, "files:write");
-  assertStringIncludes(shown().at(-1)!, "report.csv was not sent: The app lacks the scope files");
-  slack.workspace.scopes.add("files:write");
-  await again();
-  assertEquals(shown().filter((text) => text === "One more.").length, 1);
+  await app.send(ALICE_DM, "One more.", { media: [path!] });
+  assertStringIncludes(
+    shown().at(-1)!,
+    "One more.\n\nThe file `report.csv` could not be attached: The app lacks the scope files",
+  );
 });
 
 slackTest(
@@ -201,11 +200,9 @@ slackTest(
     const sent = app.send(ALICE_DM, "", { media: [path] });
     await app.until(() => slack.fileTokens.length === 1);
     clock.tick(80_000);
-    const error = await assertRejects(() => sent, PermanentDeliveryError, "within 80 s");
-    assert(!error.message.includes("/upload/"), error.message);
-    assertStringIncludes(
-      textOfMessage(app.written[0]!.message),
-      "large.bin was not sent: it was not",
-    );
+    await sent;
+    const said = textOfMessage(app.written[0]!.message);
+    assert(!said.includes("/upload/"), said);
+    assertStringIncludes(said, "`large.bin` could not be attached: it was not at Slack in time");
   },
 );

@@ -16,6 +16,7 @@ import { toSlack, toSlackText } from "../text/to_slack.ts";
 
 /** A message that is there. Plain JSON. */
 export interface SlackRef {
+  chatId: string;
   channel: string;
   ts: string;
 }
@@ -85,7 +86,22 @@ export class SlackMessages {
       more,
     );
     this.#onPosted(chatId);
-    return postedAt(answer, channel);
+    return { chatId, ...postedAt(answer, channel) };
+  }
+
+  /** Shows files that were uploaded. */
+  async postFiles(
+    chatId: string,
+    files: readonly { id: string; name: string }[],
+  ): Promise<SlackRef> {
+    const { channel, threadTs } = await this.placeOf(chatId);
+    await this.#api.call("files.completeUploadExternal", {
+      files: files.map(({ id, name: title }) => ({ id, title })),
+      channel_id: channel,
+      ...threadTs !== undefined && { thread_ts: threadTs },
+    }, "once");
+    this.#onPosted(chatId);
+    return { chatId, channel, ts: "" };
   }
 
   /** Posts a quiet line, in small letters. */
@@ -98,22 +114,22 @@ export class SlackMessages {
       unfurl_media: false,
       ...noteOf(text),
     }, "once");
-    return postedAt(answer, channel);
+    return { chatId, ...postedAt(answer, channel) };
   }
 
   /** Gives a message another text; what stood behind it goes. */
-  async update(ref: SlackRef, part: string): Promise<void> {
-    await this.#write("chat.update", { ...ref }, part, []);
+  async update({ channel, ts }: SlackRef, part: string): Promise<void> {
+    await this.#write("chat.update", { channel, ts }, part, []);
   }
 
-  async updateNote(ref: SlackRef, text: string): Promise<void> {
-    await this.#api.call("chat.update", { ...ref, ...noteOf(text) });
+  async updateNote({ channel, ts }: SlackRef, text: string): Promise<void> {
+    await this.#api.call("chat.update", { channel, ts, ...noteOf(text) });
   }
 
   /** Removes a message; one that is gone is no fault. */
-  async remove(ref: SlackRef): Promise<void> {
+  async remove({ channel, ts }: SlackRef): Promise<void> {
     try {
-      await this.#api.call("chat.delete", { ...ref });
+      await this.#api.call("chat.delete", { channel, ts });
     } catch (error) {
       if (!(error instanceof SlackRefusal) || error.code !== "message_not_found") throw error;
     }
@@ -150,7 +166,7 @@ export class SlackMessages {
 }
 
 /** Which message it became. Throws where Slack does not say it: nothing could change it any more. */
-function postedAt(answer: SlackAnswer, channel: string): SlackRef {
+function postedAt(answer: SlackAnswer, channel: string): Pick<SlackRef, "channel" | "ts"> {
   const ts = textOf(answer, "ts");
   if (!TS.test(ts)) {
     throw new UncertainDeliveryError("Slack does not say which message it has posted");

@@ -6,6 +6,7 @@
  */
 
 import { basename } from "@std/path";
+import type { Clock } from "../../base/clock.ts";
 import type { OutboundMessage } from "../../contract/outbound_message.ts";
 import { PermanentDeliveryError } from "../delivery_error.ts";
 import type { ApprovalButton, OutgoingFile, PlatformDriver, Posting } from "./driver.ts";
@@ -20,6 +21,7 @@ export interface AnswersDeps<Ref, File> {
   post: (posting: Posting<File>) => Promise<Ref>;
   /** The error of a call that may be repeated, as a delivery fails. */
   faultOf: (error: unknown) => unknown;
+  clock: Pick<Clock, "elapsed">;
 }
 
 /** A message that is there. */
@@ -27,6 +29,9 @@ export interface Posted<Ref> {
   ref: Ref;
   text: string;
 }
+
+/** After two minutes the service takes a call for lost, milliseconds. */
+const UPLOADS_MS = 80_000;
 
 /** Messages whose files are known. */
 const MAX_PLANNED = 200;
@@ -89,8 +94,9 @@ export class Answers<Ref, File> {
     const known = this.#planned.get(id);
     if (known !== undefined) return known;
     const planned: Planned<File> = { files: [], notes: [] };
+    const endMs = this.#deps.clock.elapsed() + UPLOADS_MS;
     for (const path of media) {
-      const found = await this.#outgoing(path, chatId);
+      const found = await this.#outgoing(path, chatId, endMs);
       if (typeof found !== "string") planned.files.push(found.file);
       else planned.notes.push(this.#notSent(basename(path), found));
     }
@@ -100,8 +106,12 @@ export class Answers<Ref, File> {
   }
 
   /** A file that can be posted, or why it cannot. Rejects where a repeat may mend it. */
-  async #outgoing(path: string, chatId: string): Promise<{ file: File } | string> {
-    const { driver, words, faultOf } = this.#deps;
+  async #outgoing(
+    path: string,
+    chatId: string,
+    endMs: number,
+  ): Promise<{ file: File } | string> {
+    const { driver, words, faultOf, clock } = this.#deps;
     const { maxBytes: limit, upload, takesEmpty = false } = driver.files!;
     const bytes = await Deno.stat(path).then(({ size }) => size, () => undefined);
     if (bytes === undefined || bytes === 0 && !takesEmpty) return words("missing");
@@ -110,7 +120,7 @@ export class Answers<Ref, File> {
     const file: OutgoingFile = { path, name: basename(path), bytes };
     if (upload === undefined) return { file: file as File };
     try {
-      return { file: await upload.call(driver.files, file, chatId) };
+      return { file: await upload.call(driver.files, file, chatId, endMs - clock.elapsed()) };
     } catch (error) {
       // An upload alone is seen by nobody.
       const fault = faultOf(error);

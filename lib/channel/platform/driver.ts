@@ -9,6 +9,7 @@
  */
 
 import type { ChannelHost } from "../channel_host.ts";
+import { PermanentDeliveryError } from "../delivery_error.ts";
 import type { OutboundMessage } from "../../contract/outbound_message.ts";
 import type { TextPart } from "../../contract/text_part.ts";
 import type { IntakeEntry } from "./intake.ts";
@@ -43,6 +44,9 @@ export interface PlatformFile<File = unknown> {
   /** By which the driver fetches it. */
   ref: File;
 }
+
+/** A file that cannot be read, and why, in words for whoever sent it. */
+export class UnreadableFileError extends PermanentDeliveryError {}
 
 /** A click on a button, or a reaction that stands for one. */
 export interface PlatformClick {
@@ -112,8 +116,11 @@ export interface FileRules<File> {
   maxBytes: number | (() => Promise<number>);
   /** The platform takes files without a byte. */
   takesEmpty?: boolean;
-  /** Hands a file over before it is posted; absent: the post does. */
-  upload?(file: OutgoingFile, chatId: string): Promise<File>;
+  /**
+   * Hands a file over before it is posted; absent: the post does. `leftMs`: how long it may take, so that
+   * whoever sends does not take the message for lost.
+   */
+  upload?(file: OutgoingFile, chatId: string, leftMs: number): Promise<File>;
   /** Those that go in one post; default: each in its own. */
   group?(files: readonly File[]): File[][];
   /** Whether the first of them stand beside the last text; default: no. */

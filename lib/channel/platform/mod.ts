@@ -61,5 +61,6 @@ export type {
   PlatformSession,
   Posting,
 } from "./driver.ts";
+export { UnreadableFileError } from "./driver.ts";
 export { PlatformChannel } from "./platform_channel.ts";
 export type { PlatformWords } from "./platform_words.ts";

@@ -44,7 +44,10 @@ export class Outlet<Ref, File> {
     const post = (posting: Posting<File>) => this.#post(posting);
     const edit = (ref: Ref, change: Edit) => this.#safely(() => driver.edit(ref, change));
     const split = (markdown: string) => driver.split(markdown);
-    this.#answers = new Answers({ driver, words, post, faultOf: (error) => faultOf(error, true) });
+    this.#answers = new Answers({
+      ...{ driver, words, post, clock },
+      faultOf: (error) => faultOf(error, true),
+    });
     this.approvals = new Approvals({ answers: this.#answers, split, edit, memory, words, clock });
     const { typing } = driver;
     this.typing = new Typing({

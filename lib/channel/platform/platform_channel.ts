@@ -93,7 +93,7 @@ export abstract class PlatformChannel<
 
   /**
    * The error of a call of the platform, as a delivery fails; `isRepeatable`: a second copy of the call does
-   * no harm. What it gives back as it is, is a fault of the program and ends the start.
+   * no harm. What it gives back as it is, is none of the platform's.
    */
   protected abstract classify(error: unknown, isRepeatable: boolean): unknown;
 
@@ -177,7 +177,9 @@ export abstract class PlatformChannel<
       } catch (error) {
         if (signal.aborted) return;
         const fault = this.#faultOf(error, true);
-        if (isFinal(fault) || fault === error && !isDeliveryError(error)) throw fault;
+        // Before anybody is logged in, what is none of the platform's is a setting.
+        const isSetting = this.#open === undefined && fault === error && !isDeliveryError(error);
+        if (isFinal(fault) || isSetting) throw fault;
         retryAfterMs = fault instanceof NotConnectedError ? 0 : waitOf(fault);
         reason = (fault as Error).message.replace(/^Not connected: /, "");
       }
@@ -221,6 +223,7 @@ export abstract class PlatformChannel<
       driver,
       words,
       host,
+      clock,
       transcribe: (path) => this.transcribeAudio(path),
       handleMessage: (message) => this.handleMessage(message),
       faultOf: (error) => this.#faultOf(error, true),

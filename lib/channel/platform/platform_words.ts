@@ -28,6 +28,7 @@ export const PLATFORM_ENGLISH = {
     "The file {name} was not read: the files of a message may have {max} MB together.",
   tooMany: "The file {name} was not read: at most {max} files of a message are read.",
   unreadable: "The file {name} could not be read.",
+  notRead: "The file {name} was not read: {reason}.",
   notSent: "The file {name} could not be attached: {reason}.",
   missing: "it is empty or gone",
   voice: "Voice message: {text}",

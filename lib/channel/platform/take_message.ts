@@ -6,6 +6,7 @@
  */
 
 import { abortable } from "../../base/abortable.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ChannelHost } from "../channel_host.ts";
 import {
   LoginRefusedError,
@@ -15,7 +16,12 @@ import {
 } from "../delivery_error.ts";
 import type { HandledMessage, Published } from "../../contract/inbound_message.ts";
 import type { TextPart } from "../../contract/text_part.ts";
-import type { PlatformDriver, PlatformFile, PlatformMessage } from "./driver.ts";
+import {
+  type PlatformDriver,
+  type PlatformFile,
+  type PlatformMessage,
+  UnreadableFileError,
+} from "./driver.ts";
 import { hearVoice } from "./hear_voice.ts";
 import {
   InboundFiles,
@@ -35,6 +41,7 @@ export interface TakeMessageDeps<Item> {
   >;
   words: PlatformWords;
   host: Pick<ChannelHost, "stateDir" | "log">;
+  clock: Pick<Clock, "elapsed">;
   transcribe: (path: string) => Promise<string>;
   handleMessage: (message: HandledMessage) => Promise<Published>;
   /** The error of a call that may be repeated, as a delivery fails. */
@@ -53,6 +60,9 @@ const FILE_TRIES = 6;
 /** Names of people that are kept. */
 const MAX_NAMES = 1_000;
 
+/** How long no name is asked for behind a call that failed, milliseconds. */
+const NAMES_AGAIN_MS = 60_000;
+
 const MEGABYTE = 1024 * 1024;
 
 /** What is said of files: for the agent, and for whoever sent them. */
@@ -65,6 +75,8 @@ export class TakeMessage<Item> {
   readonly #deps: TakeMessageDeps<Item>;
   readonly #names = new Map<string, string | undefined>();
   readonly #tries = new Tries(FILE_TRIES);
+  /** Before that nobody is asked for a name, by `clock.elapsed`. */
+  #namesAtMs = -Infinity;
 
   constructor(deps: TakeMessageDeps<Item>) {
     this.#deps = deps;
@@ -152,41 +164,46 @@ export class TakeMessage<Item> {
       else if ((file.bytes ?? 0) > maxBytes) said.notes.push(tooLarge(file.bytes!));
       else {
         const fetched = await this.#fetchOne(key, file, maxBytes, signal);
-        if (fetched === "gone") said.notes.push(words("unreadable", { name }));
-        else if (fetched === undefined) said.notes.push(tooLarge(file.bytes || maxBytes + 1));
-        else said.heard.push(...await this.#keep(file, name, fetched, files));
+        if (typeof fetched === "string") {
+          said.notes.push(
+            fetched === ""
+              ? words("unreadable", { name })
+              : words("notRead", { name, reason: fetched }),
+          );
+        } else if (fetched === undefined) said.notes.push(tooLarge(file.bytes || maxBytes + 1));
+        else said.heard.push(...await this.#keep(file, fetched, files));
       }
     }
     this.#tries.forget(key);
     return said;
   }
 
-  /** Rejects where another time may be better. */
+  /** Undefined for too many bytes, a text for why there are none. Rejects where another time may be better. */
   async #fetchOne(
     key: string,
     file: PlatformFile,
     maxBytes: number,
     signal: AbortSignal,
-  ): Promise<Uint8Array<ArrayBuffer> | undefined | "gone"> {
+  ): Promise<Uint8Array<ArrayBuffer> | string | undefined> {
     const { driver, faultOf, isConnected } = this.#deps;
     try {
       return await driver.fetchFile!(file, maxBytes, signal);
     } catch (error) {
       signal.throwIfAborted();
       const fault = faultOf(error);
-      if (fault instanceof PermanentDeliveryError) return "gone";
+      if (fault instanceof UnreadableFileError) return fault.message;
+      if (fault instanceof PermanentDeliveryError) return "";
       const isPaused = fault instanceof RetryLaterError && !(fault instanceof NotConnectedError);
       if (fault instanceof LoginRefusedError || isPaused) throw fault;
       // Such as one whose place on the server is lost: the chat does not wait for it for ever.
       if (!isConnected() || !this.#tries.isLast(key)) throw fault;
-      return "gone";
+      return "";
     }
   }
 
   /** Writes a file; resolves with what is said in it. */
   async #keep(
     file: PlatformFile,
-    name: string,
     bytes: Uint8Array,
     files: InboundFiles,
   ): Promise<TextPart[]> {
@@ -201,27 +218,38 @@ export class TakeMessage<Item> {
     if (file.isKept !== true) files.leaveOut(path);
     const { provenance = "file" } = file;
     const text = words("voice", { text: voice.text });
-    return provenance === "own" ? [{ text }] : others(provenance, text, name);
+    return provenance === "own" ? [{ text }] : others(provenance, text, plainName(file.name));
   }
 
+  /** It is shown, and no more: no message waits for a name twice. */
   async #nameOf(senderId: string): Promise<string | undefined> {
     const names = this.#names;
-    if (names.has(senderId)) return names.get(senderId);
+    const { driver, faultOf, clock } = this.#deps;
+    if (names.has(senderId) || clock.elapsed() < this.#namesAtMs) return names.get(senderId);
+    let name: string | undefined;
     try {
-      const name = await this.#deps.driver.nameOf?.(senderId);
-      names.set(senderId, name);
-      if (names.size > MAX_NAMES) names.delete(names.keys().next().value!);
-      return name;
-    } catch {
-      // It is shown, and no more; the id is there.
-      return undefined;
+      name = await driver.nameOf?.(senderId);
+    } catch (error) {
+      // Of this one alone nothing is said, or of nobody for a while.
+      if (!(faultOf(error) instanceof PermanentDeliveryError)) {
+        this.#namesAtMs = clock.elapsed() + NAMES_AGAIN_MS;
+        return undefined;
+      }
     }
+    names.set(senderId, name);
+    if (names.size > MAX_NAMES) names.delete(names.keys().next().value!);
+    return name;
   }
 }
 
-/** A name as it is said, in one line and not too long. */
+/** A name in one line, and not too long. */
+function plainName(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}]/gu, "").slice(0, 80).toWellFormed() || "file";
+}
+
+/** The same without what Markdown means something by. */
 function shownName(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}`*_[\]]/gu, "").slice(0, 80).toWellFormed() || "file";
+  return plainName(name).replace(/[`*_[\]]/g, "") || "file";
 }
 
 function reasonOf(error: unknown): string {
