@@ -1,5 +1,6 @@
 /**
- * Writes `channels/mod.ts` from the folders beside it: `deno task generate`.
+ * Writes `channels/mod.ts` and `webui/channels/package_pages.ts` from the folders beside it:
+ * `deno task generate`.
  *
  * @module
  */
@@ -16,6 +17,14 @@ const HEAD = `/**
  * name, by their URLs. Nothing is imported here, so that one that is broken hurts no other and a start
  * loads the packages of no channel but those that it starts. Written by
  * \`deno task generate\`.
+ *
+ * @module
+ */
+`;
+
+const PAGES_HEAD = `/**
+ * Parts of the settings page that channel packages bring along, each loaded when its channel is shown.
+ * Written by \`deno task generate\`.
  *
  * @module
  */
@@ -72,6 +81,24 @@ function mayBeNamed(file: string): boolean {
   return /^\w[\w-]*\.ts$/.test(file) && file !== "manifest.ts" && !file.endsWith("_test.ts");
 }
 
+/** The module of the pages that packages add to the browser app; one that no manifest names isn't in it. */
+export function packagePagesModule(
+  pages: readonly { name: string; webui?: string }[],
+): string {
+  const named = pages.filter(({ webui }) => webui !== undefined)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = named.map(({ name, webui }) =>
+    `  ${name}: () => import("../../channels/${name}/${webui}"),\n`
+  );
+  return `${PAGES_HEAD}
+import type { PackagePage } from "./package_page.ts";
+
+/** By the name of the channel. */
+export const PACKAGE_PAGES: Readonly<Record<string, () => Promise<PackagePage>>> = {
+${entries.join("")}};
+`;
+}
+
 /** The folders of `channels/`. */
 export async function readChannelFolders(channels: URL): Promise<ChannelFolder[]> {
   const folders: ChannelFolder[] = [];
@@ -96,10 +123,23 @@ async function filesIn(folder: URL): Promise<string[]> {
   return files;
 }
 
+/** What each manifest names as its part of the settings page. */
+export function readPages(
+  channels: URL,
+  folders: readonly ChannelFolder[],
+): Promise<{ name: string; webui?: string }[]> {
+  return Promise.all(folders.map(async ({ name }) => {
+    const { default: { webui } } = await import(new URL(`${name}/manifest.ts`, channels).href);
+    return { name, webui };
+  }));
+}
+
 if (import.meta.main) {
   const here = new URL("./", import.meta.url);
+  const folders = await readChannelFolders(here);
+  await Deno.writeTextFile(new URL("mod.ts", here), channelsModule(folders));
   await Deno.writeTextFile(
-    new URL("mod.ts", here),
-    channelsModule(await readChannelFolders(here)),
+    new URL("../webui/channels/package_pages.ts", here),
+    packagePagesModule(await readPages(here, folders)),
   );
 }

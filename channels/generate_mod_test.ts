@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Channel } from "../lib/channel/channel.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
-import { channelsModule, readChannelFolders } from "./generate_mod.ts";
+import {
+  channelsModule,
+  packagePagesModule,
+  readChannelFolders,
+  readPages,
+} from "./generate_mod.ts";
 import { CHANNELS } from "./mod.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
@@ -13,6 +18,15 @@ Deno.test("channels/mod.ts is what the folders give; deno task generate writes i
     await Deno.readTextFile(new URL("mod.ts", HERE)),
     channelsModule(await readChannelFolders(HERE)),
   );
+});
+
+Deno.test("the browser app has the pages that manifests name, and no others", async () => {
+  assertEquals(
+    await Deno.readTextFile(new URL("webui/channels/package_pages.ts", ROOT)),
+    packagePagesModule(await readPages(HERE, await readChannelFolders(HERE))),
+  );
+  const text = packagePagesModule([{ name: "b", webui: "webui/index.tsx" }, { name: "a" }]);
+  assertEquals(text.match(/channels\/\w+\/.*(?=")/g), ["channels/b/webui/index.tsx"]);
 });
 
 Deno.test("channelsModule() lists folders with a manifest alone, and refuses names that are none (C1, C3)", () => {

@@ -116,6 +116,7 @@ export const CHANNELS: readonly ChannelPackage[] = [
     modules: {
       "runtime.ts": moduleUrl("channels/webhook/runtime.ts").href,
       "validation.ts": moduleUrl("channels/webhook/validation.ts").href,
+      "webui/index.tsx": moduleUrl("channels/webhook/webui/index.tsx").href,
     },
   },
   {

@@ -24,6 +24,7 @@ const manifest: ChannelDescriptor = {
   },
   capabilities: ["streaming", "reasoning", "progress", "media", "replies", "idempotent_send"],
   defaultActivation: false,
+  webui: "webui/index.tsx",
   permissions: { hosts: ["{host}:{port}", "{url}"], paths: [], variables: [] },
   // Whoever holds the secret writes any sender_id into a message: the signature vouches for the system
   // that signs, and nothing says that this one has asked the person. So none of them approves anything.

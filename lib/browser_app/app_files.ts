@@ -78,12 +78,23 @@ async function builtFolder(root: URL, denoDir: string | undefined): Promise<stri
 /** Of all that the app is made of, and of the bundler. */
 async function digestOf(root: URL): Promise<string> {
   const digest = createHash("sha256").update(Deno.version.deno);
-  for (const source of APP_SOURCES) {
+  for (const source of [...APP_SOURCES, ...await packageFolders(root)]) {
     for (const url of await filesBelow(new URL(source, root))) {
       digest.update(url.href.slice(root.href.length)).update("\0").update(await Deno.readFile(url));
     }
   }
   return digest.digest("hex").slice(0, 32);
+}
+
+/** Folders of the pages that channel packages bring along. */
+async function packageFolders(root: URL): Promise<string[]> {
+  const channels = await Array.fromAsync(Deno.readDir(new URL("channels/", root)))
+    .catch(() => []);
+  const folders = channels.map(({ name }) => `channels/${name}/${APP_FOLDER}`).sort();
+  const isThere = await Promise.all(
+    folders.map((folder) => Deno.stat(new URL(folder, root)).then(() => true, () => false)),
+  );
+  return folders.filter((_, at) => isThere[at]);
 }
 
 async function filesBelow(url: URL): Promise<URL[]> {

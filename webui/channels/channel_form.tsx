@@ -184,7 +184,7 @@ function FieldRow({ name, field, instance, draft, findings, mayChange, edit }: {
               placeholder={field.kind === "secret"
                 ? isSet ? t.settings.setSecret : t.values.none
                 : field.default === undefined || field.default === ""
-                ? undefined
+                ? field.kind === "int" ? t.values.standard : undefined
                 : shownValue(field.default)}
             />
           )

@@ -13,6 +13,7 @@ import { ChannelForm } from "./channel_form.tsx";
 import { ConnectFlow } from "./connect_flow.tsx";
 import { MissedMessages } from "./missed_messages.tsx";
 import { namedInstance } from "./named_instance.ts";
+import { PackagePart } from "./package_part.tsx";
 import { StateTag, stateWords } from "./state_tag.tsx";
 
 type Channel = Answer<"channels.list">["channels"][number];
@@ -44,6 +45,7 @@ export function ChannelView({ channel, changed }: { channel: Channel; changed():
           <ol>{steps.map((step) => <li key={step}>{step}</li>)}</ol>
         </details>
       )}
+      <PackagePart channel={channel} mayChange={mayChange} changed={changed} />
       {[...instances, ...fresh.map((id) => blank(id, channel))].map((instance) => {
         const isFresh = fresh.includes(instance.id);
         const { id, runtime_name, status } = instance;

@@ -26,7 +26,8 @@ export function CopyButton({ text, label = t.copy }: { text: string; label?: str
   );
 }
 
-async function copyText(text: string): Promise<void> {
+/** Copies a text, over plain HTTP too. */
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(text);
   // Over plain HTTP there is no clipboard but that of a selection.
   const area = document.createElement("textarea");
