@@ -84,7 +84,7 @@ export const CHANNELS: readonly ChannelPackage[] = [
       "app_manifest.ts": moduleUrl("channels/slack/app_manifest.ts").href,
       "runtime.ts": moduleUrl("channels/slack/runtime.ts").href,
       "settings.ts": moduleUrl("channels/slack/settings.ts").href,
-      "slack_session.ts": moduleUrl("channels/slack/slack_session.ts").href,
+      "slack_driver.ts": moduleUrl("channels/slack/slack_driver.ts").href,
       "validation.ts": moduleUrl("channels/slack/validation.ts").href,
       "words.ts": moduleUrl("channels/slack/words.ts").href,
     },
