@@ -10,6 +10,7 @@ import { shareService } from "./support/shared_service.ts";
 import { httpOf } from "./support/wire_socket.ts";
 
 const MARKUP = `<img src=x onerror="document.title='run'">`;
+const LINES = `${MARKUP}\nBe brief.`;
 const KEY = "a-key-of-the-provider";
 
 let modelUrl: string;
@@ -17,7 +18,7 @@ let modelUrl: string;
 // A service that is started again has the same port.
 const shared = shareService((baseUrl) => {
   modelUrl = baseUrl;
-  return { channels: { websocket: { port: freePort() } }, agent: { instructions: MARKUP } };
+  return { channels: { websocket: { port: freePort() } }, agent: { instructions: LINES } };
 }, ["gateway", "--json"]);
 
 const configFile = () => `${shared.home.dir}/home/config.json`;
@@ -103,7 +104,7 @@ Deno.test({
     await steps.getByRole("button", { name: "Back to default: 50" }).click();
     await steps.getByText("from the file").waitFor({ state: "detached" });
     assertEquals((await readConfig()).agent.maxSteps, undefined);
-    assertEquals(await page.getByLabel("agent.instructions").inputValue(), MARKUP);
+    assertEquals(await page.getByLabel("agent.instructions").inputValue(), LINES);
 
     // What takes a restart says so, with what the service would be given then.
     await page.getByLabel("Search settings").fill("baseUrl");
@@ -213,5 +214,37 @@ Deno.test({
     assertEquals((await readConfig()).channels.telegram.accounts.work.token.length, 45);
     assertEquals(await page.locator("main img").count(), 0);
     assert(await page.title() !== "run");
+  },
+});
+
+Deno.test({
+  ...needs("a channel that is connected step by step shows a code, and waits", "chromium"),
+  async fn() {
+    await using page = await openAt("#/chat");
+    // No channel of this program connects so: what the service would answer is said here.
+    const steps = [
+      { state: "waiting", message: MARKUP, show: { code: "1234", url: "javascript:alert(1)" } },
+      { state: "waiting", message: "Scan it", show: { qr: "2@abc" } },
+      { state: "connected", message: "Connected as ann" },
+    ];
+    const asked: string[] = [];
+    await page.route("**/api/settings/channels?**", async (route) => {
+      const answer = await (await route.fetch()).json();
+      const channels = answer.channels.map((each: object) => ({ ...each, connects: true }));
+      await route.fulfill({ json: { channels } });
+    });
+    await page.route("**/api/settings/channels/*/connect/*", async (route) => {
+      asked.push(new URL(route.request().url()).pathname.split("/").at(-1)!);
+      await route.fulfill({ json: steps[asked.length - 1]! });
+    });
+    await page.getByRole("link", { name: "Channels" }).click();
+    await page.getByRole("link", { name: "Webhook" }).click();
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByText(MARKUP).waitFor();
+    await page.getByText("1234").waitFor();
+    assertEquals(await page.locator(".connect-flow a, .connect-flow img").count(), 0);
+    await page.getByText("2@abc").waitFor();
+    await page.getByText("Connected as ann").waitFor();
+    assertEquals(asked, ["start", "poll", "poll"]);
   },
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { useRef } from "preact/hooks";
 import { t } from "../locale.ts";
 
 /** What a value may be. */
@@ -50,7 +51,7 @@ export function shownValue(value: unknown): string {
 const MAX_ROWS = 8;
 
 /** What a value is typed into. */
-export function ValueInput({ id, form, draft, change, isInvalid, describedBy, placeholder }: {
+export function ValueInput({ id, draft, change, isInvalid, describedBy, placeholder, ...of }: {
   id: string;
   form: ValueForm;
   draft: string;
@@ -59,6 +60,9 @@ export function ValueInput({ id, form, draft, change, isInvalid, describedBy, pl
   describedBy?: string;
   placeholder?: string;
 }) {
+  // A box of one line would lose the others.
+  const hasLines = useRef(draft.includes("\n")).current;
+  const form: ValueForm = of.form.kind === "text" && hasLines ? { kind: "list" } : of.form;
   const common = {
     id,
     "aria-invalid": isInvalid || undefined,
