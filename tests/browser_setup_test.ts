@@ -120,8 +120,16 @@ Deno.test({
     await page.locator(".notice").waitFor({ state: "detached" });
     assertEquals(await page.getByLabel("agent.drainTimeoutS").inputValue(), "5");
 
-    // A file that doesn't load is told, and so is what is odd in it.
+    // What the service would reach in addition isn't for a page to decide.
     const good = await Deno.readTextFile(configFile());
+    const config = JSON.parse(good);
+    config.providers.other = { baseUrl: "http://192.0.2.1:9000/v1" };
+    await Deno.writeTextFile(configFile(), JSON.stringify(config));
+    await page.reload();
+    await page.getByRole("button", { name: "Restart now" }).click();
+    await page.getByText("more permissions: net 192.0.2.1:9000").waitFor();
+
+    // A file that doesn't load is told, and so is what is odd in it.
     await Deno.writeTextFile(
       configFile(),
       good.replace('"agent"', `"agent": {}, "gates": "${"x"}", "b"`),

@@ -54,6 +54,7 @@
  * - `operations.ts`: the table of operations
  * - `operator.ts`: checks who asks, and runs an operation
  * - `outbox.ts`: operations on the outbox
+ * - `permission_difference.ts`: what a restart would change of permissions
  * - `permissions.ts`: operations on permissions
  * - `reload.ts`: operations on the running configuration
  * - `restart.ts`: operations on the service as a whole

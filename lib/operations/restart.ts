@@ -1,5 +1,6 @@
 /**
- * The service, started again as its configuration is now.
+ * The service, started again as its configuration is now. Where that would let it reach more than now, it
+ * is for the command line, but for the first model.
  *
  * @module
  */
@@ -18,7 +19,7 @@ export const RESTART = {
     output: z.object({ restarting: z.literal(true) }).describe(
       "Running turns are let finish; connections come back by themselves.",
     ),
-    route: { method: "POST", path: "/api/webui/restart" },
+    route: { method: "POST", path: "/api/webui/restart", errors: ["refused", "config_invalid"] },
     async run(_, parts, { by }) {
       await enabled(parts.restart)(by);
       return { restarting: true as const };

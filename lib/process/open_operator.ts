@@ -12,6 +12,9 @@ import { Approvals } from "../approvals/approvals.ts";
 import { Commissions } from "../approvals/commission/commissions.ts";
 import { createExecutor } from "../executor/executor.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
+import { ServiceError } from "../base/errors.ts";
+import { providerHosts } from "../model/hosts.ts";
+import { permissionDifference } from "../operations/permission_difference.ts";
 import { auditPages } from "../operations/audit_pages.ts";
 import { Operator } from "../operations/operator.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
@@ -118,20 +121,32 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
         list: async (named) => (await modelSetup()).list(named),
         connect: async (asked, by) => (await modelSetup()).connect(asked, by),
       },
-      restart: options.restart && restartOnRecord(options.restart, options, audit),
+      restart: options.restart && restartOnRecord(options.restart, options, deps),
       log,
     }),
   };
 }
 
-/** Has the service start again, if its configuration would load. */
+/**
+ * Has the service start again, if its configuration would load. Whoever asks may be a page in a browser:
+ * what would be reached in addition waits for the command line, but for the first model of all.
+ */
 function restartOnRecord(
   restart: () => void,
   options: OwnOptions,
-  audit: Records["audit"],
+  { config, table, audit }: Pick<OpenOperatorDeps, "config" | "table" | "audit">,
 ): (by: string) => Promise<void> {
   return async (by) => {
-    await loadOwn(options, { keepLastGood: false, forStart: { gateway: true } });
+    const next = await loadOwn(options, { keepLastGood: false, forStart: { gateway: true } });
+    const { added } = permissionDifference(table, ownTable(options, next));
+    if (added.length > 0 && providerHosts(config).length > 0) {
+      const what = added.map(({ kind, value }) => `${kind} ${value}`).join(", ");
+      throw new ServiceError(
+        "refused",
+        `A restart would give the service more permissions: ${what}. ` +
+          "Restart it at the command line: service restart",
+      );
+    }
     await audit.append("service.restart", { by });
     restart();
   };
