@@ -140,7 +140,7 @@ Deno.test("DiscordChannel asks for an approval by buttons, and gives a click on 
   const [heard] = await bot.published(1);
   assertEquals(heard!.content, `/approve apr_1 ${DIGEST.slice(0, 8)}`);
   assertEquals(heard!.senderId, fake.world.bob.id);
-  assertEquals(heard!.messageId, click.id);
+  assertEquals(heard!.messageId, `click:${click.id}`);
   assertEquals(heard!.chatId, fake.chatId);
   await until(() => click.answers.length === 1, "it is acknowledged");
   assertEquals(click.answers[0], { type: 6 });
@@ -173,11 +173,11 @@ Deno.test("DiscordChannel takes one click of a person, and says so to a second a
   ]);
   await until(() => second.answers.length === 1 && other.answers.length === 1, "answers");
   assertEquals(second.answers[0]!.type, 4);
-  assertEquals(second.answers[0]!.data!.content, "Your answer has been taken.");
+  assertEquals(second.answers[0]!.data!.content, "This was answered already.");
   await bot.event({ type: "approval_resolved", id: "apr_1", outcome: "denied" }, "Denied");
   const late = fake.press(message, approve, fake.world.bob.id);
   await until(() => late.answers.length === 1, "answers");
-  assertEquals(late.answers[0]!.data!.content, "This is not waiting for an answer any more.");
+  assertEquals(late.answers[0]!.data!.content, "This was answered already.");
   fake.write("behind");
   await bot.published(3);
   assertEquals(bot.host.published.length, 3);
@@ -190,7 +190,7 @@ Deno.test("DiscordChannel takes no click of an approval whose time is over", asy
   const { message, approve } = asked(fake);
   const late = fake.press(message, approve);
   await until(() => late.answers.length === 1, "an answer");
-  assertEquals(late.answers[0]!.data!.content, "This is not waiting for an answer any more.");
+  assertMatch(String(late.answers[0]!.data!.content), /too late/);
 });
 
 Deno.test("DiscordChannel takes clicks of buttons that stood there before it was started", async () => {

@@ -37,10 +37,10 @@ Deno.test("DiscordChannel says in the chat which files were too large, and does 
   assertEquals(heard!.media!.length, 1);
   assertMatch(
     heard!.content,
-    /^look\n\n\[file\]\nThese files were not read.*: film\.mp4, liar\.bin\./,
+    /^look\n\n\[file\]\n\(The file film\.mp4 was not read: .*\)\n\n\(The file liar\.bin was not read/,
   );
   await until(() => bot.texts().length === 1, "the note");
-  assertMatch(bot.texts()[0]!, /film\.mp4, liar\.bin/);
+  assertMatch(bot.texts()[0]!, /film\.mp4 was not read.*\n.*liar\.bin was not read/);
 });
 
 Deno.test("DiscordChannel asks for the address of a file anew, and says so where it is gone", async () => {
@@ -59,7 +59,7 @@ Deno.test("DiscordChannel asks for the address of a file anew, and says so where
   });
   const [heard] = await bot.published(1);
   assertEquals(heard!.media!.length, 1);
-  assertMatch(heard!.content, /could not be fetched: gone\.txt/);
+  assertMatch(heard!.content, /The file gone\.txt could not be read/);
 });
 
 Deno.test("DiscordChannel hears a voice message", async () => {
@@ -69,11 +69,11 @@ Deno.test("DiscordChannel hears a voice message", async () => {
   bot.host.onTranscribe = () => Promise.resolve("what was said");
   fake.write("", { channelId: fake.world.direct.id, more: { flags: 8192, attachments: [voice] } });
   const [heard] = await bot.published(1);
-  assertEquals(heard!.content, "what was said");
+  assertEquals(heard!.content, "Voice message: what was said");
   assertEquals(heard!.media, undefined);
   bot.host.onTranscribe = () => Promise.resolve("/approve apr_1 01234567");
   fake.write("", { channelId: fake.world.direct.id, more: { flags: 8192, attachments: [voice] } });
-  assertEquals((await bot.published(2))[1]!.content, "“/approve apr_1 01234567”");
+  assertEquals((await bot.published(2))[1]!.content, "Voice message: /approve apr_1 01234567");
 });
 
 Deno.test("DiscordChannel gives a voice message as a file where nobody transcribes", async () => {
@@ -84,7 +84,7 @@ Deno.test("DiscordChannel gives a voice message as a file where nobody transcrib
     Promise.reject(new ServiceError("not_enabled", "Transcription is off"));
   fake.write("", { channelId: fake.world.direct.id, more: { flags: 8192, attachments: [voice] } });
   const [heard] = await bot.published(1);
-  assertMatch(heard!.content, /transcription is off/);
+  assertMatch(heard!.content, /transcription is not switched on/);
   assertEquals(heard!.media!.length, 1);
 });
 
@@ -101,7 +101,7 @@ Deno.test("DiscordChannel sends files with the last message of an answer, and na
   await bot.send("The files", { media: [...paths, `${dir}/large.bin`] });
   const sent = fake.sent();
   assertEquals(sent.map(({ files }) => files!.length), [10, 1]);
-  assertMatch(sent[0]!.text, /^The files\n\nThese files were not sent.*large\.bin/);
+  assertMatch(sent[0]!.text, /^The files\n\nThe file `large\.bin` could not be attached/);
   assertEquals(sent[1]!.files, ["file10.txt"]);
 });
 

@@ -11,18 +11,8 @@ import zh from "./locales/zh.json" with { type: "json" };
 
 /** `{name}` stands for what is put in. */
 export const ENGLISH = {
-  approve: "Approve",
-  deny: "Deny",
-  over: "This is not waiting for an answer any more.",
-  alreadySent: "Your answer has been taken.",
   notAllowed: "This agent does not listen to you. Whoever runs it can add your id: {id}",
   empty: "There is no question in that.",
-  tooLarge: "These files were not read, because they are too large or too many: {names}. " +
-    "At most 4 files of 8 MiB each are taken.",
-  gone: "These files could not be fetched: {names}.",
-  notSent: "These files were not sent, because Discord takes at most 10 MiB each: {names}.",
-  voice: "Voice message",
-  voiceAsFile: "A voice message is attached. It was not transcribed, since transcription is off.",
   askDescription: "Ask the agent",
   askOption: "What it is to do",
 };

@@ -1,20 +1,13 @@
 /**
- * Stays connected to Discord's gateway: resumes the session where that is possible, begins a new one
- * elsewhere, and waits between tries.
+ * Connects to Discord's gateway: resumes the session where that is possible, and begins a new one elsewhere.
  *
  * @module
  */
 
 import type { APIGatewayBotInfo, GatewayDispatchPayload } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
-import {
-  LoginRefusedError,
-  NotConnectedError,
-  RetryLaterError,
-} from "../../../lib/channel/delivery_error.ts";
-import { backoffMs, sleep } from "../../../lib/channel/platform/mod.ts";
-import type { Log } from "../../../lib/base/log.ts";
-import { isLoginRefused, loginRefused } from "../rest/delivery_fault.ts";
+import { LoginRefusedError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
+import { sleep } from "../../../lib/channel/platform/mod.ts";
 import { hopeless } from "./close_words.ts";
 import { type GatewaySession, GatewayShard, type ShardEnd } from "./gateway_shard.ts";
 
@@ -34,8 +27,6 @@ export interface GatewayDeps {
   /** How it is, for people; while it is not connected. */
   say: (state: string) => void;
   clock: Clock;
-  log: Pick<Log, "info">;
-  signal: AbortSignal;
 }
 
 /** Between two logins (developer documentation, "Rate Limiting" of the gateway). */
@@ -52,32 +43,23 @@ export class Gateway {
   /** Of them, resumes at the address of all. */
   #vainResumes = 0;
   #loggedInAtMs = -Infinity;
-  #problem = "";
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
   }
 
-  /** Until the signal says so; rejects with LoginRefusedError where another try is of no use. */
-  async run(): Promise<void> {
-    const { signal, say, log, clock } = this.#deps;
+  /** One connection; resolves with why it is over. Rejects with LoginRefusedError where no repeat helps. */
+  async connect(signal: AbortSignal): Promise<string> {
     const close = () => void this.#shard?.close();
     signal.addEventListener("abort", close, { once: true });
+    this.#isReady = false;
     try {
-      while (!signal.aborted) {
-        const waitMs = await this.#connect();
-        if (signal.aborted) return;
-        this.#failures = this.#isReady ? 0 : this.#failures + 1;
-        if (this.#isReady) this.#vainResumes = 0;
-        this.#isReady = false;
-        const againMs = waitMs ?? backoffMs(this.#failures);
-        say(`not connected: ${this.#problem}; again in ${Math.ceil(againMs / 1_000)} s`);
-        log.info("The connection to Discord is gone", { reason: this.#problem, waitMs: againMs });
-        await sleep(againMs, clock, signal);
-        await this.#deps.room();
-      }
+      await this.#deps.room();
+      return await this.#connect(signal);
     } finally {
       signal.removeEventListener("abort", close);
+      this.#failures = this.#isReady ? 0 : this.#failures + 1;
+      if (this.#isReady) this.#vainResumes = 0;
     }
   }
 
@@ -86,26 +68,17 @@ export class Gateway {
     void this.#shard?.close("more has come than could be written down yet");
   }
 
-  /** One connection; resolves with how long to wait before the next, where that was said. */
-  async #connect(): Promise<number | undefined> {
-    const { token, intents, clock, signal, onSessionLost } = this.#deps;
+  async #connect(signal: AbortSignal): Promise<string> {
+    const { token, intents, clock, onSessionLost } = this.#deps;
     const session = this.#deps.session();
     const isVain = this.#failures >= MAX_RESUMES;
-    let url: string;
-    try {
-      if (session === undefined) url = await this.#loginUrl();
-      // While nothing of Discord can be reached, nothing is known of the session: it is kept.
-      else url = isVain ? urlOf(await this.#deps.info()) : session.resumeUrl;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      if (isLoginRefused(error)) throw loginRefused();
-      this.#problem = error instanceof Error
-        ? error.message.replace(/^Not connected: /, "").slice(0, 160)
-        : "no answer";
-      const isSaid = error instanceof RetryLaterError && !(error instanceof NotConnectedError);
-      return isSaid ? error.retryAfterMs : undefined;
-    }
-    if (signal.aborted) return undefined;
+    // While nothing of Discord can be reached, nothing is known of the session: it is kept.
+    const url = session === undefined
+      ? await this.#loginUrl(signal)
+      : isVain
+      ? urlOf(await this.#deps.info())
+      : session.resumeUrl;
+    if (signal.aborted) return "";
     this.#shard = await GatewayShard.open({
       token,
       intents,
@@ -120,7 +93,7 @@ export class Gateway {
     if (signal.aborted) void this.#shard.close();
     const end = await this.#shard.ended;
     this.#shard = undefined;
-    if (signal.aborted) return undefined;
+    if (signal.aborted) return "";
     const words = hopeless(end.code);
     if (words !== undefined) {
       onSessionLost();
@@ -131,12 +104,11 @@ export class Gateway {
       onSessionLost();
       this.#vainResumes = 0;
     }
-    this.#problem = problemOf(end);
-    return undefined;
+    return problemOf(end);
   }
 
-  async #loginUrl(): Promise<string> {
-    const { info, clock, say, signal } = this.#deps;
+  async #loginUrl(signal: AbortSignal): Promise<string> {
+    const { info, clock, say } = this.#deps;
     const said = await info();
     const url = urlOf(said);
     const { session_start_limit: limit } = said;

@@ -4,11 +4,12 @@
  * @module
  */
 
-import type { Log } from "../../../lib/base/log.ts";
-import type { Approvals } from "../outbound/approvals.ts";
+import type { PlatformSession } from "../../../lib/channel/platform/mod.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
-import type { Words } from "../words.ts";
-import { type Interaction, readInteraction } from "./read_interaction.ts";
+import type { DiscordSettings } from "../settings.ts";
+import { type Words, wordsOf } from "../words.ts";
+import type { InboundItem } from "./inbound_item.ts";
+import { type Click, type Command, type Interaction, readInteraction } from "./read_interaction.ts";
 
 /** Types of answers: a message, one that comes later, and nothing new. */
 const MESSAGE = 4;
@@ -21,39 +22,45 @@ const EPHEMERAL = 1 << 6;
 /** What it works with. */
 export interface InteractionResponderDeps {
   api: Pick<DiscordApi, "answerInteraction">;
-  approvals: Pick<Approvals, "refuse">;
-  words: Words;
-  /** Empty: there is none. */
-  slashCommand: string;
-  isAllowed: (senderId: string) => boolean;
-  log: Pick<Log, "info">;
+  session: Pick<PlatformSession<InboundItem>, "click" | "isAllowed" | "words" | "host">;
+  /** `slashCommand`: empty where there is none. */
+  settings: Pick<DiscordSettings, "slashCommand" | "language">;
 }
 
 export class InteractionResponder {
   readonly #deps: InteractionResponderDeps;
+  readonly #words: Words;
 
   constructor(deps: InteractionResponderDeps) {
     this.#deps = deps;
+    this.#words = wordsOf(deps.settings.language);
   }
 
-  /** The interaction that is to be given on; undefined for one that is answered, or none of ours. */
-  answer(said: unknown): Interaction | undefined {
-    const { words, isAllowed, slashCommand, approvals } = this.#deps;
+  /** The command that is to be given on; undefined for what is dealt with, or none of ours. */
+  answer(said: unknown): Command | undefined {
+    const { session, settings } = this.#deps;
     const interaction = readInteraction(said);
     if (interaction === undefined) return undefined;
-    if (interaction.kind === "command" && interaction.name !== slashCommand) return undefined;
-    if (!isAllowed(interaction.senderId)) {
-      return this.#refuse(interaction, words("notAllowed", { id: interaction.senderId }));
+    if (interaction.kind === "command" && interaction.name !== settings.slashCommand) {
+      return undefined;
     }
-    if (interaction.kind === "command") {
-      if (interaction.content.trim() === "") return this.#refuse(interaction, words("empty"));
-      this.#say(interaction, { type: MESSAGE_LATER });
-      return interaction;
+    const { senderId: id, senderName } = interaction;
+    if (!session.isAllowed(id, senderName)) {
+      return this.#refuse(interaction, this.#words("notAllowed", { id }));
     }
-    const refusal = approvals.refuse(interaction);
-    if (refusal !== undefined) return this.#refuse(interaction, refusal);
-    this.#say(interaction, { type: NOTHING_NEW });
+    if (interaction.kind === "click") return void this.#click(interaction);
+    if (interaction.content.trim() === "") return this.#refuse(interaction, this.#words("empty"));
+    this.#say(interaction, { type: MESSAGE_LATER });
     return interaction;
+  }
+
+  async #click(click: Click): Promise<void> {
+    const { session } = this.#deps;
+    const { approve: isApproved, ref, chatId, ...more } = click;
+    const metadata = { channel_id: chatId };
+    const outcome = await session.click({ ...more, isApproved, clickId: ref.id, chatId, metadata });
+    if (outcome === "taken") this.#say(click, { type: NOTHING_NEW });
+    else this.#refuse(click, session.words(outcome));
   }
 
   #refuse(interaction: Interaction, content: string): undefined {
@@ -62,9 +69,10 @@ export class InteractionResponder {
   }
 
   #say({ ref }: Interaction, body: unknown): void {
+    const { api, session: { host: { log } } } = this.#deps;
     // One that is told again after a pause has its answer, or nobody waits for it any more.
-    this.#deps.api.answerInteraction(ref, body).catch((error) =>
-      this.#deps.log.info("An interaction could not be answered", {
+    api.answerInteraction(ref, body).catch((error) =>
+      log.info("An interaction could not be answered", {
         reason: error instanceof Error ? error.message.slice(0, 200) : "unknown",
       })
     );

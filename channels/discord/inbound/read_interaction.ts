@@ -5,7 +5,6 @@
  */
 
 import { MAX_INBOUND_CHARS } from "../../../lib/contract/inbound_message.ts";
-import { approvalCommand } from "../../../lib/channel/platform/mod.ts";
 import { type InteractionRef, isSnowflake, snowflakeTime } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";
 import { object } from "./read_message.ts";
@@ -21,6 +20,10 @@ export type Interaction =
     | { kind: "command"; name: string; content: string }
     | { kind: "click"; approve: boolean; approvalId: string; digest: string; messageId: string }
   );
+
+/** A slash command, and a click on a button. */
+export type Command = Extract<Interaction, { kind: "command" }>;
+export type Click = Extract<Interaction, { kind: "click" }>;
 
 /** What a button of an approval carries; at most 100 characters. */
 export function buttonId(approve: boolean, approvalId: string, digest: string): string {
@@ -70,26 +73,19 @@ export function readInteraction(said: unknown): Interaction | undefined {
   };
 }
 
-/** A command as a message of whoever gave it; a click as the command that it stands for. */
-export function itemOf(interaction: Interaction): InboundItem {
-  const { ref, senderId, senderName, chatId } = interaction;
+/** A command as a message of whoever gave it. */
+export function itemOf({ ref, senderId, senderName, chatId, content }: Command): InboundItem {
   return {
     senderId,
     ...senderName !== undefined && { senderName },
     chatId,
-    content: interaction.kind === "command" ? interaction.content : approvalCommand({
-      isApproved: interaction.approve,
-      id: interaction.approvalId,
-      digest: interaction.digest,
-    }),
+    content,
     messageId: ref.id,
     sentAt: snowflakeTime(ref.id),
     files: [],
     isVoice: false,
     mayThread: false,
     isMessage: false,
-    metadata: interaction.kind === "command"
-      ? { channel_id: chatId, interaction: { ...ref, at: snowflakeTime(ref.id) } }
-      : { channel_id: chatId },
+    metadata: { channel_id: chatId, interaction: { ...ref, at: snowflakeTime(ref.id) } },
   };
 }

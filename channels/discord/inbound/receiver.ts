@@ -12,13 +12,13 @@ import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";
-import { type Interaction, itemOf } from "./read_interaction.ts";
+import { type Command, itemOf } from "./read_interaction.ts";
 import { object, readMessage } from "./read_message.ts";
 
 /** What came, and what it is where it was answered at once. */
 export interface ReceivedEvent {
   payload: GatewayDispatchPayload;
-  interaction?: Interaction;
+  interaction?: Command;
 }
 
 /** What a receiver works with. */
@@ -39,8 +39,6 @@ export interface ReceiverDeps {
   ) => Promise<void>;
   /** Something else may write as the bot. */
   onForeign: (messageId: string) => void;
-  /** A click is on the disk. */
-  onClick: (click: Extract<Interaction, { kind: "click" }>) => void;
   sleep: (ms: number) => Promise<void>;
   clock: Pick<Clock, "after">;
   log: Pick<Log, "warning">;
@@ -78,7 +76,6 @@ export class Receiver {
       }
       if (entries.length === 0) return this.#flushSoon();
       await this.#add(entries);
-      if (interaction?.kind === "click" && !signal.aborted) this.#deps.onClick(interaction);
     } catch (error) {
       if (signal.aborted) return;
       log.warning("An event of Discord could not be read", {
@@ -100,7 +97,7 @@ export class Receiver {
 
   async #entriesOf(
     { t, d, s }: GatewayDispatchPayload,
-    interaction: Interaction | undefined,
+    interaction: Command | undefined,
   ): Promise<IntakeEntry<InboundItem>[]> {
     const { bookmark, onConnected } = this.#deps;
     switch (t as string) {

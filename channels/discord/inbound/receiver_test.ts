@@ -26,7 +26,6 @@ function setting(more: Partial<ReceiverDeps> = {}) {
     onConnected: () => {},
     catchUp: () => Promise.resolve(),
     onForeign: () => {},
-    onClick: () => {},
     sleep: () => Promise.resolve(),
     clock: fakeClock(),
     log: { warning: () => {} },
