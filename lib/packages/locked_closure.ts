@@ -4,12 +4,18 @@
  * @module
  */
 
+/** What a package needs; what is optional is fetched too. */
+interface LockedPackage {
+  dependencies?: readonly string[];
+  optionalDependencies?: readonly string[];
+}
+
 /** What is read of `deno.lock`, version 5. */
 export interface Lock {
   /** `npm:<name>@<version>`, and the version with what its peers are. */
   specifiers: Readonly<Record<string, string>>;
   /** By `<name>@<version>`, with what its peers are. */
-  npm: Readonly<Record<string, { dependencies?: readonly string[] }>>;
+  npm: Readonly<Record<string, LockedPackage>>;
 }
 
 /**
@@ -25,7 +31,8 @@ export function lockedClosure(dependencies: readonly string[], lock: Lock): stri
   }));
   // Grows while it is walked.
   for (const id of ids) {
-    for (const name of lock.npm[id]?.dependencies ?? []) {
+    const { dependencies = [], optionalDependencies = [] } = lock.npm[id] ?? {};
+    for (const name of [...dependencies, ...optionalDependencies]) {
       // The lock leaves the version out where it has one only.
       ids.add(lock.npm[name] === undefined ? byName.get(name) ?? name : name);
     }

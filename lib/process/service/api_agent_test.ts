@@ -30,7 +30,7 @@ Deno.test("apiAgent() scrubs a history that is older than a secret, before it is
   // The cut of a long message goes through the secret: half of one is known by nobody.
   const text = `${"x".repeat(20_000 - 6)}${SECRET} and more`;
   const access = agentWith({
-    session: () => ({ id: 1 }) as never,
+    session: () => ({ id: 1, key: "api:a" }) as never,
     historyPage: () => ({
       messages: [{ id: 1, turnId: "t", message: { role: "summary", text }, tokens: 1 }],
       userIndex: 0,
