@@ -109,17 +109,3 @@ Deno.test("each secret that a page's section refers to is set before, in the pag
   }
   assert(secrets >= 6);
 });
-
-Deno.test("the buttons of approvals have one name in a language, on every platform", async () => {
-  const names = new Map<string, Set<string>>();
-  for (const { folder, locales = {} } of CHANNELS) {
-    for (const [language, load] of Object.entries(locales)) {
-      const { words } = (await load()).default as { words?: Record<string, string> };
-      if (words?.approve === undefined) continue;
-      const said = names.get(language) ?? new Set();
-      names.set(language, said.add(`${words.approve} / ${words.deny}`));
-      assertEquals(said.size, 1, `${folder}, ${language}: ${[...said].join(", ")}`);
-    }
-  }
-  assertEquals([...names.keys()].sort(), ["de", "es", "zh"]);
-});

@@ -8,13 +8,11 @@ slackTest(
   "slack connects anew before Slack takes the connection away, and loses nothing",
   async (slack) => {
     await using app = await TestSlack.connected(slack);
-    const opened = () =>
-      slack.calls.filter(({ method }) => method === "apps.connections.open").length;
     for (const reason of ["warning", "refresh_requested"] as const) {
-      const before = opened();
+      const { opened } = slack;
       slack.refresh(reason);
       await slack.say(ALICE_DM, { text: `during ${reason}` });
-      await app.until(() => opened() > before);
+      await app.until(() => slack.opened > opened);
       await app.heard(`during ${reason}`);
       await app.until(() => slack.connections === 1);
     }

@@ -64,7 +64,7 @@ Deno.test("telegram waits with its polls as long as a 429 says", async () => {
   await new Promise((next) => setTimeout(next, 20));
   assertEquals(telegram.callsOf("getUpdates").length, 0);
   host.clock.tick(1);
-  await bot.until(() => telegram.callsOf("getUpdates").length === 1);
+  await bot.until(() => telegram.callsOf("getUpdates").length > 0);
   await bot.heard(telegram.say("hello"));
 });
 

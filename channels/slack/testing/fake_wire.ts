@@ -30,6 +30,8 @@ export class FakeWire {
   readonly section: Record<string, unknown>;
   readonly workspace: FakeWorkspace;
   readonly calls: FakeCall[] = [];
+  /** Connections of Socket Mode that there ever were. */
+  opened = 0;
   /** Other programs that are connected with the token. */
   others = 0;
   /** So many sockets are refused from now on. */
@@ -281,6 +283,7 @@ export class FakeWire {
     const { socket, response } = Deno.upgradeWebSocket(request);
     socket.onopen = () => {
       this.#sockets.add(socket);
+      this.opened += 1;
       socket.send(JSON.stringify({
         type: "hello",
         num_connections: this.#sockets.size + this.others,
