@@ -1,6 +1,5 @@
-import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { openPage } from "./support/browser.ts";
+import { openPage, say } from "./support/browser.ts";
 import { makeHome } from "./support/home.ts";
 import { needs } from "./support/needs.ts";
 import { shareService } from "./support/shared_service.ts";
@@ -12,11 +11,6 @@ const shared = shareService((baseUrl) => ({
 }), ["gateway", "--json"]);
 
 const appUrl = () => httpOf(shared.service.wsUrl).href;
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.getByRole("button", { name: "Send", exact: true }).click();
-}
 
 Deno.test({
   ...needs(

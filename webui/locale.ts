@@ -27,8 +27,8 @@ export async function loadLocale(wanted: readonly string[]): Promise<void> {
 }
 
 /** Such as 12,345. */
-export function formatNumber(value: number): string {
-  return value.toLocaleString(language);
+export function formatNumber(value: number, options?: Intl.NumberFormatOptions): string {
+  return value.toLocaleString(language, options);
 }
 
 /** Such as 1.4 MB. */
@@ -67,16 +67,19 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 /** A time of the service as people say it: 3 minutes ago, else a date. */
 export function formatAgo(seconds: number, nowMs = Date.now()): string {
   const age = nowMs / 1_000 - seconds;
-  if (age > 7 * 86_400) {
-    return new Date(seconds * 1_000).toLocaleDateString(language, {
-      day: "numeric",
-      month: "short",
-      year: "numeric",
-    });
-  }
+  if (age > 7 * 86_400) return formatDate(seconds);
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
   const [unit, length] = AGES.find(([, length]) => age >= length) ?? ["second", Infinity];
   return relative.format(-Math.floor(age / length), unit);
+}
+
+/** Such as 3 Feb 2026. */
+export function formatDate(seconds: number): string {
+  return new Date(seconds * 1_000).toLocaleDateString(language, {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+  });
 }
 
 /** A time of the service, whole. */

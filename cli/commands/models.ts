@@ -68,7 +68,11 @@ const models: Command = {
     const own = ownOptions(globals);
     const { config } = await loadConfig({ ...own, keepLastGood: false });
     const presets = () => Object.keys(config.agent.presets);
-    const answer = modelsToWire({ models: resolveModels({ config }), presets });
+    const answer = modelsToWire({
+      models: resolveModels({ config }),
+      presets,
+      prices: () => config.prices,
+    });
     printModels(out, withoutSecrets(answer, own), globals.json);
     return EXIT.done;
   },

@@ -17,6 +17,7 @@ const CONFIG = configSchema.parse({
 const ANSWER = modelsToWire({
   models: resolveModels({ config: CONFIG }),
   presets: () => ["fast"],
+  prices: () => ({}),
 });
 
 Deno.test("printModels() marks the model in force and says why of each", () => {

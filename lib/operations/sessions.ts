@@ -18,12 +18,14 @@ import { forkSession } from "./sessions/fork_session.ts";
 import { type Files, toMessageRow } from "./sessions/message_row.ts";
 import { readLive } from "./sessions/read_live.ts";
 import { readMessages } from "./sessions/read_messages.ts";
+import { turnsOf } from "./sessions/turn_row.ts";
 import {
   foundSession,
   liveChat,
   messageRow,
   sessionDetails,
   sessionRow,
+  turnRow,
 } from "./sessions/session_schemas.ts";
 
 /** What operations on sessions work on. */
@@ -161,6 +163,7 @@ export const SESSIONS = {
     output: z.object({
       key: z.string(),
       messages: z.array(messageRow).describe("Oldest first."),
+      turns: z.array(turnRow).describe("Those that the messages belong to, in their order."),
       user_index: z.int().describe("Messages of people before this page."),
       before: z.int().optional().describe("Cursor of the page before; absent on the first."),
       live: liveChat.optional(),
@@ -179,6 +182,7 @@ export const SESSIONS = {
           if (row.role === "user") context.userIndex++;
           return row;
         }),
+        turns: turnsOf(page.messages, journal),
         user_index: page.userIndex,
         ...page.before !== undefined && { before: page.before },
         ...before === undefined && chatOfSession(key) !== undefined &&

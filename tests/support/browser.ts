@@ -85,3 +85,16 @@ export async function checkLook(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 568 });
   assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 320);
 }
+
+/** Opens the app where a chat begins. */
+export async function startChat(url: string): Promise<TestPage> {
+  const page = await openPage(url);
+  await page.getByLabel("Message", { exact: true }).waitFor();
+  return page;
+}
+
+/** Says something in the chat of a page. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+}

@@ -1238,6 +1238,23 @@ export interface Operations {
         role: "summary";
         text: string;
       }>;
+      /** Those that the messages belong to, in their order. */
+      turns: Array<{
+        turn_id: string;
+        status: "queued" | "running" | "done" | "failed" | "cancelled" | "timed_out" | "interrupted";
+        /** Why it failed. */
+        detail?: string;
+        usage?: {
+          input_tokens: number;
+          output_tokens: number;
+          reasoning_tokens: number;
+          cached_tokens: number;
+        };
+        /** Seconds since 1970. */
+        accepted_at: number;
+        /** From its start to its end. */
+        took_ms?: number;
+      }>;
       /** Messages of people before this page. */
       user_index: number;
       /** Cursor of the page before; absent on the first. */
@@ -2279,6 +2296,12 @@ export interface Operations {
         used: boolean;
         /** Why it is used, or why it is not. */
         reason: string;
+        /** Of a million tokens, as configured. */
+        price?: {
+          input: number;
+          cached_input: number;
+          output: number;
+        };
       }>;
     };
   };

@@ -116,7 +116,7 @@ export class Chat {
     try {
       const page = await ask("sessions.messages", { key: this.key, limit: PAGE, before });
       batch(() => {
-        this.items.value = joined(itemsOf(page.messages), this.items.value);
+        this.items.value = joined(itemsOf(page), this.items.value);
         this.before.value = page.before;
       });
     } catch (error) {
@@ -228,7 +228,7 @@ export class Chat {
       newTurn(turn_id, "waiting", { id: turn_id, user: { text, files: [] } })
     );
     batch(() => {
-      this.items.value = [...itemsOf(page.messages, live?.running), ...waiting, ...mine];
+      this.items.value = [...itemsOf(page), ...waiting, ...mine];
       this.before.value = page.before;
     });
     void this.refresh();
@@ -324,7 +324,7 @@ export class Chat {
       if (turn.status.value === "sending") turn.status.value = "waiting";
       if (!this.items.value.includes(turn)) this.#add(turn);
     });
-    this.#deps.onListChange();
+    void this.refresh();
   }
 
   #turnOf(id: string): Turn {

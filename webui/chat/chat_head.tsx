@@ -1,4 +1,3 @@
-import { useAnswer } from "../ui/use_answer.ts";
 import { formatNumber, t } from "../locale.ts";
 import { may } from "../api/session.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -6,6 +5,7 @@ import { Menu } from "../ui/menu.tsx";
 import type { Chat } from "./chat.ts";
 import { chatOf, modelName } from "./connection.ts";
 import { newChatId } from "./ids.ts";
+import { models } from "./models.ts";
 import { go } from "../app/router.ts";
 
 /** Share of the context below which nobody needs to care. */
@@ -25,8 +25,8 @@ export function ChatHead({ chat }: { chat?: Chat }) {
 
 /** Which model answers in this conversation. */
 function ModelMenu({ chat, preset }: { chat?: Chat; preset?: string }) {
-  const { answer } = useAnswer("models.list", {});
-  const name = modelName.value || answer?.model_name || "";
+  const answer = models.value;
+  const name = modelName.value;
   if (answer === undefined || answer.presets.length === 0 || !may({ scope: "chat" })) {
     return <span class="model">{name}</span>;
   }

@@ -9,8 +9,11 @@ import { type Signal, signal } from "@preact/signals";
 import type { Frame } from "../../lib/contract/wire/frames.ts";
 import type { Answer } from "../api/client.ts";
 
+/** A page of what is on record. */
+export type RecordPage = Answer<"sessions.messages">;
+
 /** A message on record. */
-export type MessageRow = Answer<"sessions.messages">["messages"][number];
+export type MessageRow = RecordPage["messages"][number];
 
 /** A file that came or went. */
 export interface ChatFile {
@@ -95,6 +98,8 @@ export interface Turn {
   usage: Signal<Frame<"turn_end">["usage"] | undefined>;
   tookMs: Signal<number | undefined>;
   startedAt?: number;
+  /** Seconds since 1970, where it is known. */
+  acceptedAt?: number;
   /** How much of its files was sent, 0 to 1; undefined without files, or when it is done. */
   uploaded: Signal<number | undefined>;
 }
@@ -172,8 +177,9 @@ export function filesOfUrls(urls: readonly string[] = []): ChatFile[] {
   });
 }
 
-/** The items of messages on record, oldest first. What the running turn has said comes as frames. */
-export function itemsOf(rows: readonly MessageRow[], running?: string): Item[] {
+/** The items of a page, oldest first. What the running turn has said comes as frames. */
+export function itemsOf({ messages: rows, turns, live }: RecordPage): Item[] {
+  const running = live?.running;
   const items: Item[] = [];
   let turn: Turn | undefined;
   for (const row of rows) {
@@ -190,6 +196,8 @@ export function itemsOf(rows: readonly MessageRow[], running?: string): Item[] {
     }
     if (!isOfTurn || turn?.id !== row.turn_id) {
       turn = newTurn(key, row.turn_id === running ? "running" : "done", { id: row.turn_id });
+      const known = turns.find(({ turn_id }) => turn_id === row.turn_id);
+      if (known !== undefined && row.turn_id !== running) noteTurn(turn, known);
       items.push(turn);
     }
     if (row.role === "user") turn!.user.value = userOf(row);
@@ -210,6 +218,18 @@ export function userOf(row: Extract<MessageRow, { role: "user" }>): UserMessage 
       url,
     })),
   };
+}
+
+/** How a turn on record ended. */
+function noteTurn(
+  turn: Turn,
+  { status, detail, usage, accepted_at, took_ms }: RecordPage["turns"][number],
+): void {
+  turn.status.value = status === "queued" ? "waiting" : status;
+  turn.error.value = detail;
+  turn.usage.value = usage;
+  turn.tookMs.value = took_ms;
+  turn.acceptedAt = accepted_at;
 }
 
 function addRow(turn: Turn, row: Exclude<MessageRow, { role: "user" | "summary" }>): void {

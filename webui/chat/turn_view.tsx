@@ -4,13 +4,14 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { may } from "../api/session.ts";
 import { go } from "../app/router.ts";
-import { formatBytes, formatDuration, formatNumber, t } from "../locale.ts";
+import { formatBytes, formatDuration, formatNumber, formatTime, t } from "../locale.ts";
 import { CopyButton } from "../ui/copy_button.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { wordsOf } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval_card.tsx";
 import type { Chat } from "./chat.ts";
 import { chatOf, link } from "./connection.ts";
+import { costOf } from "./models.ts";
 import { Markdown } from "./markdown.tsx";
 import { type Block, type ChatFile, isUnderWay, type ToolBlock, type Turn } from "./turn.ts";
 
@@ -301,14 +302,21 @@ function Ending({ turn, again }: { turn: Turn; again?: () => void }) {
 function Meta({ turn }: { turn: Turn }) {
   const usage = turn.usage.value;
   const tookMs = turn.tookMs.value;
+  const cost = costOf(turn);
   const parts = [
     turn.model.value,
+    cost === undefined
+      ? undefined
+      : t.chat.cost(formatNumber(cost, { maximumSignificantDigits: 2 })),
     tookMs === undefined ? undefined : formatDuration(tookMs),
     usage === undefined
       ? undefined
       : t.chat.tokens(formatNumber(usage.input_tokens), formatNumber(usage.output_tokens)),
   ].filter((part) => part !== undefined);
-  return parts.length === 0 ? null : <span class="meta">{parts.join(" · ")}</span>;
+  if (parts.length === 0) return null;
+  const { acceptedAt } = turn;
+  const title = acceptedAt === undefined ? undefined : formatTime(acceptedAt);
+  return <span class="meta" title={title}>{parts.join(" · ")}</span>;
 }
 
 /** Says something else instead, in a chat of its own: this one stays as it is. */

@@ -5,11 +5,12 @@
  * @module
  */
 
-import type { SaidFromElsewhere, StoredEvent, Usage } from "../../../lib/contract/events.ts";
+import type { SaidFromElsewhere, StoredEvent } from "../../../lib/contract/events.ts";
 import type { OutFile } from "../../../lib/contract/messages.ts";
 import type { ApprovalView } from "../../../lib/contract/actions.ts";
 import { errorFrame } from "../../../lib/listen/error_frame.ts";
 import type { Frame, ServerFrame } from "../../../lib/contract/wire/frames.ts";
+import { usageOnWire } from "../../../lib/contract/wire/usage_on_wire.ts";
 
 /** What a channel shows. */
 export interface ShownOptions {
@@ -123,15 +124,6 @@ function messageFrame(
     ...media.length > 0 && { media: media.map(({ path }) => path) },
     ...urls.length > 0 && { media_urls: urls },
     ...replyTo !== undefined && { reply_to: replyTo },
-  };
-}
-
-function usageOnWire(usage: Usage): Frame<"turn_end">["usage"] {
-  return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    cached_tokens: usage.cachedTokens,
   };
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import { usage } from "../../contract/wire/frames.ts";
 import { seconds } from "../fields.ts";
 
 /** A session in a list. */
@@ -54,6 +55,16 @@ export const liveChat = z.object({
   waiting: z.array(z.object({ turn_id: z.string(), text: z.string() }))
     .describe("Messages that wait for their turn, in order."),
 }).describe("How the chat goes on; of a chat's newest page alone.");
+
+/** A turn of messages that are listed. */
+export const turnRow = z.object({
+  turn_id: z.string(),
+  status: z.enum(["queued", "running", "done", "failed", "cancelled", "timed_out", "interrupted"]),
+  detail: z.string().optional().describe("Why it failed."),
+  usage: usage.optional(),
+  accepted_at: seconds,
+  took_ms: z.int().optional().describe("From its start to its end."),
+}).describe("A turn.");
 
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
 
