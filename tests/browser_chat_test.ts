@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Behaviour } from "./fakes/model_server.ts";
-import { openPage, say, startChat } from "./support/browser.ts";
+import { answer, openPage, say, startChat } from "./support/browser.ts";
 import { needs } from "./support/needs.ts";
 import { shareService } from "./support/shared_service.ts";
 import { httpOf } from "./support/wire_socket.ts";
@@ -377,7 +377,7 @@ browserTest(
     for (const page of [first, second]) await page.getByRole("button", { name: "Deny" }).waitFor();
     await first.locator(".me", { hasText: "write it" }).waitFor();
     await first.bringToFront();
-    await first.locator(".ask .button:enabled", { hasText: "Approve" }).click();
+    await answer(first, "Approve");
     for (const page of [first, second]) {
       await answerOf(page, "written").waitFor();
       assertEquals(await page.locator(".ask").count(), 0);
@@ -460,3 +460,76 @@ browserTest("commands of the chat are answered in it, and kept on no record", as
   await say(page, "/help");
   await page.locator(".command-answer", { hasText: "/model" }).waitFor();
 });
+
+/** What a page does not want to run, in each form that a field could carry it. */
+const HOSTILE = [
+  `<img src=x onerror="globalThis.ran='img'">`,
+  `<script>globalThis.ran='script'</script>`,
+  `<svg onload="globalThis.ran='svg'"><use href="data:image/svg+xml,x#y"/></svg>`,
+  `<iframe srcdoc="<script>parent.ran='frame'</script>"></iframe>`,
+  `<a href="javascript:globalThis.ran='link'">click</a>`,
+  `[click](javascript:globalThis.ran='markdown')`,
+  `![x](https://evil.example/pixel.png)`,
+  `<style>body{display:none}</style><base href="https://evil.example/">`,
+  `<form action="https://evil.example/"><button>go</button></form>`,
+  `<math><mtext><table><mglyph><style><img src=x onerror="globalThis.ran='mxss'">`,
+  `"><b id="app">`,
+].join(" ");
+
+browserTest(
+  "what others write runs nothing and asks nobody, in whatever field it stands",
+  async () => {
+    const path = `${shared.home.dir}/${HOSTILE.replaceAll("/", "_").slice(0, 150)}`;
+    await using _model = shared.startModel(({ index }): Behaviour => {
+      if (index === 0) {
+        return {
+          reasoning: HOSTILE,
+          text: `${HOSTILE}\n\n\`\`\`html\n${HOSTILE}\n\`\`\`\n\n| ${
+            HOSTILE.replaceAll("|", "")
+          } |\n| --- |\n`,
+          calls: [
+            { tool: HOSTILE, args: { [HOSTILE]: HOSTILE } },
+            { tool: "read_file", args: { path: HOSTILE } },
+          ],
+        };
+      }
+      if (index === 1) return { calls: [{ tool: "write_file", args: { path, content: HOSTILE } }] };
+      return index === 2 ? { text: "survived" } : { status: 400, error: HOSTILE };
+    });
+    await using page = await startChat(appUrl());
+    page.on("dialog", () => assert(false, "a dialog was opened"));
+    await page.locator("input[type=file]").setInputFiles([
+      { name: `${HOSTILE.slice(0, 60)}.txt`, mimeType: "text/plain", buffer: Buffer.from(HOSTILE) },
+    ]);
+    await say(page, HOSTILE);
+    await page.locator(".ask .button:enabled", { hasText: "Deny" }).waitFor();
+    const check = async () => {
+      for (const line of await page.locator(".line-box > summary").all()) await line.click();
+      for (const link of await page.locator(".log a").all()) {
+        const href = await link.getAttribute("href") ?? "";
+        assert(/^(https:|\/media\/|$)/.test(href), href);
+      }
+      const found = page.locator(
+        ".log :is(script, style, iframe, object, embed, base, form, svg:not(.icon), math, link, meta)",
+      );
+      assertEquals(await found.count(), 0);
+      assertEquals(await page.locator(".log img:not([src^='/media/'])").count(), 0);
+      assertEquals(await page.locator("#app").count(), 1);
+      assertEquals(await page.evaluate("globalThis.ran"), undefined);
+    };
+    await check();
+    await answer(page, "Deny");
+    await answerOf(page, "survived").waitFor();
+    await say(page, "and an error");
+    await page.getByText("The turn failed.").waitFor();
+    await page.reload();
+    await answerOf(page, "survived").waitFor();
+    await check();
+    for (const name of ["Approvals", "Permissions", "Audit log"]) {
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click();
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+      for (const record of await page.locator(".record > summary").all()) await record.click();
+      assertEquals(await page.evaluate("globalThis.ran"), undefined);
+    }
+  },
+);

@@ -35,9 +35,33 @@ const KEEP_SOCKETS = `
   };
 `;
 
-let browser: Browser | undefined;
+/** By their arguments. */
+const browsers = new Map<string, Promise<Browser>>();
 
-Deno.test.afterAll(() => browser?.close());
+Deno.test.afterAll(async () => {
+  for (const browser of browsers.values()) await (await browser).close();
+});
+
+function browserWith(args: readonly string[]): Promise<Browser> {
+  const name = args.join(" ");
+  let browser = browsers.get(name);
+  if (browser === undefined) {
+    browser = chromium.launch({
+      executablePath: programPath("chromium"),
+      args: [...ARGS, ...args],
+    });
+    browsers.set(name, browser);
+  }
+  return browser;
+}
+
+/** How a page is opened. */
+export interface PageOptions extends BrowserContextOptions {
+  /** Others share it. Default: one of its own. */
+  context?: BrowserContext;
+  /** Of a browser of its own. */
+  args?: readonly string[];
+}
 
 /** A page whose own errors, and requests to other origins, are known when it is closed. */
 export type TestPage = Page & AsyncDisposable;
@@ -45,10 +69,10 @@ export type TestPage = Page & AsyncDisposable;
 /** Opens a page with storage of its own, or in a context that others share. */
 export async function openPage(
   url: string,
-  options: BrowserContextOptions & { context?: BrowserContext } = {},
+  { args = [], context: shared, ...options }: PageOptions = {},
 ): Promise<TestPage> {
-  browser ??= await chromium.launch({ executablePath: programPath("chromium"), args: ARGS });
-  const { context = await browser.newContext({ locale: "en-US", ...options }) } = options;
+  const browser = await browserWith(args);
+  const context = shared ?? await browser.newContext({ locale: "en-US", ...options });
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on("pageerror", ({ message }) => wrong.push(message));
@@ -64,7 +88,7 @@ export async function openPage(
   await page.goto(url);
   return Object.assign(page, {
     async [Symbol.asyncDispose]() {
-      if (options.context === undefined) await context.close();
+      if (shared === undefined) await context.close();
       else await page.close();
       assertEquals(wrong, []);
     },
@@ -87,8 +111,11 @@ export async function checkLook(page: Page): Promise<void> {
 }
 
 /** Opens the app where a chat begins. */
-export async function startChat(url: string): Promise<TestPage> {
-  const page = await openPage(url);
+export async function startChat(
+  url: string,
+  options: PageOptions = {},
+): Promise<TestPage> {
+  const page = await openPage(url, options);
   await page.getByLabel("Message", { exact: true }).waitFor();
   return page;
 }
@@ -97,4 +124,10 @@ export async function startChat(url: string): Promise<TestPage> {
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message", { exact: true }).fill(text);
   await page.getByRole("button", { name: "Send", exact: true }).click();
+}
+
+/** Answers the action that waits, once the button stands still in sight. */
+export async function answer(page: Page, verdict: "Approve" | "Deny"): Promise<void> {
+  await page.locator(".ask .button", { hasText: verdict }).scrollIntoViewIfNeeded();
+  await page.locator(".ask .button:enabled", { hasText: verdict }).click();
 }

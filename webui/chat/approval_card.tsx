@@ -56,13 +56,13 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
     void lookAtApprovals();
   };
   return (
-    <section class="ask" aria-label={t.approvals.ask} data-id={id}>
-      <h3>
+    <article class="ask" aria-label={t.approvals.ask} data-id={id}>
+      <h2>
         <Icon name="approvals" />
         <span class="ask-target">
           {capability}: {whole.value?.target ?? approval.target}
         </span>
-      </h3>
+      </h2>
       <pre ref={text} tabIndex={0}>{whole.value?.details ?? approval.details}</pre>
       {lines.value > 0 && <p class="muted small">{t.approvals.scroll(lines.value)}</p>}
       {!may("approvals.approve")
@@ -91,7 +91,7 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
           </>
         )}
       {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
-    </section>
+    </article>
   );
 }
 

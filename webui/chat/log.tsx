@@ -16,6 +16,7 @@ export function Log({ chat }: { chat: Chat }) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useSignal(true);
+  const lastTop = useRef(0);
   const said = useSignal("");
   const items = chat.items.value;
   const last = items.at(-1);
@@ -59,7 +60,10 @@ export function Log({ chat }: { chat: Chat }) {
         aria-label={t.chat.log}
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          isAtEnd.value = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+          // What grows moves the end away as well: only who scrolls up leaves it.
+          if (scrollHeight - scrollTop - clientHeight < NEAR_PX) isAtEnd.value = true;
+          else if (scrollTop < lastTop.current) isAtEnd.value = false;
+          lastTop.current = scrollTop;
         }}
       >
         <div class="log-content" ref={content}>

@@ -17,6 +17,11 @@ const marked = new Marked({
     // Shown as it was written: a model means text by it, and where it does not, nobody misses it.
     html: ({ text, block }: Tokens.HTML | Tokens.Tag) =>
       /^<br\s*\/?>$/i.test(text) ? "<br>" : block ? `<p>${escaped(text)}</p>` : escaped(text),
+    // The page has a heading of the first level.
+    heading({ tokens, depth }) {
+      const level = Math.min(6, depth + 1);
+      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
+    },
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     // What stands elsewhere is a link: showing it would tell that somebody has read this.
     image: ({ href, text }) =>

@@ -200,13 +200,13 @@ function ToolLine({ block, chat, turn }: { block: ToolBlock; chat: Chat; turn: T
         <div class="line-body">
           {detail?.args !== undefined && (
             <>
-              <h4>{t.chat.arguments}</h4>
+              <p class="line-label">{t.chat.arguments}</p>
               <pre tabIndex={0}>{JSON.stringify(detail.args, null, 2)}</pre>
             </>
           )}
           {detail?.output !== undefined && (
             <>
-              <h4>{t.chat.output}</h4>
+              <p class="line-label">{t.chat.output}</p>
               <pre tabIndex={0}>{detail.output}</pre>
             </>
           )}
