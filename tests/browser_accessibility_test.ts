@@ -41,7 +41,7 @@ Deno.test({
   ...needs("from an empty home, the link of the start leads to a first answer", "chromium"),
   async fn() {
     await using page = await openPage(appUrl());
-    await page.getByText("No model is set up yet").waitFor();
+    await page.getByRole("heading", { name: "Welcome" }).waitFor();
     await page.getByRole("button", { name: "What can you do?" }).click();
     await page.locator(".agent", { hasText: "I am the built-in offline model" }).waitFor();
     await page.locator(".chat-row", { hasText: "What can you do?" }).waitFor();
@@ -192,7 +192,7 @@ Deno.test({
       assertStringIncludes(help!, words);
     }
     await using german = await openPage(appUrl(), { locale: "de-AT" });
-    await german.getByRole("heading", { name: "Was kann ich für dich tun?" }).waitFor();
+    await german.getByRole("heading", { name: "Willkommen" }).waitFor();
     assertEquals(await german.evaluate("document.documentElement.lang"), "de");
     await german.getByTitle("Dunkel").click();
     await german.reload();
