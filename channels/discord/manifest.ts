@@ -54,7 +54,7 @@ const manifest: ChannelDescriptor = {
       "On its page Bot, switch on Message Content Intent, and save.",
       "On the page Bot, make a token with Reset Token, and give it as token.",
       "In the URL Generator of OAuth2, tick the scopes bot and applications.commands and the permissions that docs/channels/discord.md lists, and invite the bot to a server with the URL.",
-      "In Discord, switch on the developer mode, copy your id, and put it into allowFrom.",
+      "Switch the channel on, send the bot a direct message, and pair the code that it answers with, here or with: service channels pair CODE.",
     ],
     validator: "channels/discord/validation.ts:validate",
   },

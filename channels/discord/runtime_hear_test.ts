@@ -136,9 +136,14 @@ Deno.test("DiscordChannel writes nothing down of somebody who is not allowed", a
   const fake = await FakeDiscord.open();
   await using bot = await TestBot.open({ fake, section: { allowFrom: [fake.world.bob.id] } });
   fake.write("of a stranger");
+  fake.write("of a stranger alone", { channelId: fake.world.direct.id });
   fake.write("of a friend", { senderId: fake.world.bob.id });
   await bot.published(1);
   assertEquals(contents(bot), ["of a friend"]);
+  const { alice, direct } = fake.world;
+  assertEquals(bot.host.strangers, [
+    { senderId: alice.id, senderName: "alice", chatId: direct.id },
+  ]);
   await bot.stop();
   const kept = await Deno.readFile(`${bot.host.stateDir}/intake.sqlite`).catch(() =>
     new Uint8Array()

@@ -35,7 +35,7 @@ export interface MatrixLinkDeps {
   session: MatrixSession;
   displayName: string | undefined;
   config: MatrixConfig;
-  host: Pick<ChannelHost, "clock" | "log">;
+  host: Pick<ChannelHost, "clock" | "log" | "meet">;
   memory: Memory;
   intake: Intake<Heard>;
   isAllowed: (userId: string) => boolean;
@@ -107,11 +107,12 @@ export class MatrixLink {
   }
 
   #openReader(): EventReader {
-    const { session: { api, userId }, displayName, config, memory, isAllowed } = this.#deps;
+    const { session: { api, userId }, displayName, config, host, memory, isAllowed } = this.#deps;
     const { respond, threads } = config;
     const { rooms, foreign } = this;
     return new EventReader({
       ...{ api, me: { userId, displayName }, rooms, memory, foreign, respond, threads, isAllowed },
+      meet: (stranger) => host.meet(stranger),
       onEncrypted: (roomId) => this.#encryption.tell(roomId),
       readReaction: (roomId, event) => this.approvals.readReaction(roomId, event),
     });

@@ -19,6 +19,21 @@ Deno.test("MatrixChannel hears everything in a direct message: of two members, o
   await test.heard("here too");
 });
 
+Deno.test("MatrixChannel tells of a stranger who writes to it alone, and keeps nothing of that", async () => {
+  await using test = await TestChannel.connected({ allowFrom: ["@bob:remote.example"] });
+  const { server } = test;
+  server.rooms.create(DM, [server.senders[0], server.me]);
+  await test.polls();
+  server.say("let me in", { roomId: DM });
+  server.say("helper: nor here", { sender: server.senders[0], mentions: [server.me] });
+  server.say("hello", { sender: "@bob:remote.example", mentions: [server.me] });
+  await test.heard("hello");
+  assertEquals(test.host.strangers, [
+    { senderId: "@alice:example.org", senderName: "alice", chatId: DM },
+  ]);
+  assertEquals(test.host.offered.length, 1);
+});
+
 Deno.test("MatrixChannel accepts invites of people on its list, and declines all others with a line in the log", async () => {
   await using test = await TestChannel.connected({
     allowFrom: ["@alice:example.org"],

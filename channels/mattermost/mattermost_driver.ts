@@ -162,7 +162,10 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     if (isLive && post.type === "" && this.#isOurs(post) === false) session.warn(STRANGER);
     const isInThread = (rootId: string) => session.memory.get("thread", rootId) !== undefined;
     const heard = heardPost(post, isDirect, { me, respond, replyInThread, isInThread });
-    return heard !== undefined && session.isAllowed(post.userId) ? heard : undefined;
+    if (heard === undefined) return undefined;
+    const { userId: senderId, chatId } = heard;
+    const sender = { senderId, ...isDirect && { directChatId: chatId } };
+    return session.isAllowed(sender) ? heard : undefined;
   }
 
   read(heard: HeardPost): PlatformMessage<PostFile> {

@@ -126,9 +126,13 @@ Deno.test("mattermost: a stranger's post leaves nothing behind, and a person of 
     const { store } = server;
     server.write(store.alice.id, "no", { file_ids: [newId()] });
     server.write(store.alice.id, "no");
+    server.write(store.alice.id, "no", {}, server.direct);
     server.write(store.bob.id, "yes");
     await mattermost.heard("yes");
     assertEquals(mattermost.host.offered.length, 1);
+    assertEquals(mattermost.host.strangers, [
+      { senderId: store.alice.id, chatId: server.direct.id },
+    ]);
     assert(!server.api.requests.some((request) => request.startsWith("GET /files")));
     // The log has the id once, for whoever wants to list it.
     const named = mattermost.host.lines.filter(({ fields }) => fields?.senderId === store.alice.id);

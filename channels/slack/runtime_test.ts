@@ -124,6 +124,10 @@ slackTest(
     const heard = await app.heard("from far");
     assertEquals(heard.senderId, "T0OTHER0001:U0FAR000001");
     assertEquals(app.host.offered.length, 1);
+    assertEquals(app.host.strangers, [
+      { senderId: BOB, chatId: ALICE_DM },
+      { senderId: "U0FAR000001", chatId: ALICE_DM },
+    ]);
   },
 );
 

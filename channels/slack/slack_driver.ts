@@ -244,8 +244,11 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     const entries: IntakeEntry<SlackEntry>[] = [];
     for (const event of events) {
       const message = readMessage(event, rules);
+      if (message === undefined) continue;
+      const { senderId, chatId, channel } = message;
+      const sender = { senderId, ...channel.startsWith("D") && { directChatId: chatId } };
       // What a stranger writes takes no room.
-      if (message === undefined || !this.#session.isAllowed(message.senderId)) continue;
+      if (!this.#session.isAllowed(sender)) continue;
       this.#threads.add(message.chatId);
       entries.push({ lane: message.chatId, id: message.ts, data: message });
     }

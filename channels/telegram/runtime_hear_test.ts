@@ -82,6 +82,10 @@ Deno.test("telegram keeps nothing of somebody whom allowFrom does not list, and 
   assertEquals(host.offered.length, 1);
   const named = host.lines.filter(({ fields }) => fields?.senderId === "1002");
   assertEquals(named.length, 1);
+  assertEquals(host.strangers.map(({ senderId, chatId }) => [senderId, chatId]), [
+    ["1002", "1002"],
+    ["1002", "1002"],
+  ]);
 });
 
 Deno.test("telegram names chat, topic, sender and message", async () => {

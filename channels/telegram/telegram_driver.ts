@@ -185,7 +185,8 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
       else if (meaning?.kind === "click") await this.#click(meaning.click);
       else if (meaning?.kind === "message") {
         const { chatId, messageId, senderId, senderName } = meaning.message;
-        if (!this.#session.isAllowed(senderId, senderName)) continue;
+        const sender = { senderId, senderName, ...!isGroup(chatId) && { directChatId: chatId } };
+        if (!this.#session.isAllowed(sender)) continue;
         entries.push({ lane: chatId, id: String(messageId), data: meaning });
       }
     }

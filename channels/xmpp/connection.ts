@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { Clock } from "../../lib/base/clock.ts";
 import type { Intake } from "../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../lib/channel/platform/memory.ts";
@@ -30,6 +31,8 @@ export interface ConnectionDeps {
   intake: Intake<HeardMessage>;
   memory: Memory;
   isAllowed: (senderId: string) => boolean;
+  /** Is told of somebody who wrote to the account alone and may not. */
+  meet: ChannelHost["meet"];
   clock: Clock;
   log: Pick<Log, "info" | "warning">;
   onChange: () => void;

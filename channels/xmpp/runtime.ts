@@ -170,6 +170,7 @@ export class XmppChannel extends BaseChannel<XmppConfig> {
           intake,
           memory,
           isAllowed: (senderId) => this.isAllowed(senderId),
+          meet: (stranger) => this.host.meet(stranger),
           clock,
           log,
           onChange: () => this.#describe(),

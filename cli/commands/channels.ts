@@ -10,6 +10,10 @@ import { type ChannelsDeps, processChannelsDeps } from "../channels/deps.ts";
 import { missed, MISSED_COMMAND } from "../channels/missed.ts";
 import { send, SEND_COMMAND } from "../channels/send.ts";
 import type { Command, ExitCode, Invocation } from "../command.ts";
+import { PAIRING_COMMANDS } from "../channels/pairings.ts";
+import { runSubcommand } from "../operator/ask_subcommand.ts";
+import { asksHere } from "../operator/operate_here.ts";
+import { operatorDeps } from "../operator/with_state.ts";
 import { operationSubcommand } from "../operator/operation_subcommand.ts";
 
 /** Runs the command. */
@@ -33,6 +37,9 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
         throw error;
       });
     }
+    case "pair":
+    case "pairings":
+      return await runSubcommand(PAIRING_COMMANDS, invocation, asksHere(operatorDeps(globals)));
     default: {
       const { status } = await import("../channels/status.ts");
       return await status(invocation, deps);
@@ -42,8 +49,8 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
 
 const channels: Command = {
   description:
-    "Shows the state of channels in the running gateway, sends a test message, and logs in to " +
-    "channels that need it. To see which channels exist and are enabled: service plugins.",
+    "Shows the state of channels in the running gateway, sends a test message, logs in to channels " +
+    "that need it, and lets strangers write who were given a code. To see which channels exist and are enabled: service plugins.",
   examples: [
     "service channels status",
     "service channels status email --json",
@@ -51,6 +58,7 @@ const channels: Command = {
     "service channels login NAME --force",
     "service channels missed telegram --json",
     "service channels missed --answer 17",
+    "service channels pair k7mp2xwd",
   ],
   options: [],
   defaultSubcommand: "status",
@@ -58,6 +66,7 @@ const channels: Command = {
     { ...operationSubcommand(CHANNEL_STATUS["channels.status"]), args: "[NAME]" },
     operationSubcommand(SEND_COMMAND),
     operationSubcommand(MISSED_COMMAND),
+    ...PAIRING_COMMANDS.map(({ spec }) => spec),
     {
       name: "login",
       args: "NAME",

@@ -11,6 +11,7 @@ import type {
   OperationRequest,
   OperationResult,
 } from "../../lib/operations/operations.ts";
+import type { Stranger } from "../../lib/state/pairing_store.ts";
 import type { OperatorState } from "../../lib/state/operator_state.ts";
 import type { Output } from "../output.ts";
 import type { AskDeps, Subcommand } from "./ask_subcommand.ts";
@@ -19,7 +20,7 @@ import { changeState, type OperatorDeps, readState, type StateDeps } from "./wit
 
 /** Operations whose parts are files alone. */
 export type FileOperation =
-  | Extract<OperationName, `secrets.${string}` | `latches.${string}`>
+  | Extract<OperationName, `secrets.${string}` | `latches.${string}` | `pairings.${string}`>
   | HomeOperationName;
 
 /** A subcommand of somebody who owns the home. */
@@ -47,7 +48,14 @@ export async function operateHere<Name extends FileOperation>(
   const { input, run } = { ...OPERATIONS, ...HOME_OPERATIONS }[op as FileOperation];
   const asking = { by: "cli", isChat: false, objection: () => undefined };
   const perform = async ({ secrets, ...state }: OperatorState) => {
-    const parts = { ...state, secrets: new SecretKeeper({ secrets, ...deps }) };
+    const parts = {
+      ...state,
+      secrets: new SecretKeeper({ secrets, ...deps }),
+      allowSender: async (who: Stranger) => {
+        const { allowSender } = await import("../channels/allow_sender.ts");
+        await allowSender(who, deps, out);
+      },
+    };
     return await run(checkSilently<never>(input as never, given), parts, asking);
   };
   return await (op.endsWith(".list")

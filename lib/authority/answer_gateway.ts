@@ -16,6 +16,7 @@ import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { PruneReport, PruneRequest } from "../contract/retention.ts";
 import type { LocalUsers } from "./local_users.ts";
 import { Instructions } from "./instructions.ts";
+import type { PairAnswer, StrangerAsked } from "../operations/channels/find_sender.ts";
 import type { ChannelWorkers } from "../operations/channels/channel_workers.ts";
 import type { Health } from "./health.ts";
 import type { SigningKeyFetch } from "./jwks/signing_key_fetch.ts";
@@ -36,6 +37,8 @@ export interface GatewayAnswers {
   mcp: Pick<McpServers, "tools" | "status" | "test">;
   /** Removes data by age and size. */
   retention: { prune(request: PruneRequest): Promise<PruneReport> };
+  /** A code for a stranger, or that they may write now. */
+  pair(asked: StrangerAsked): Promise<PairAnswer>;
   /** Takes up the configuration file now. */
   reload(by: string): Promise<ReloadedSettings>;
   /** For GET /ready. */
@@ -139,6 +142,7 @@ export function answerGateway(deps: GatewayAnswers): Handlers<typeof AUTHORITY> 
         }),
       mcp_status: () => scrub(mcp.status()),
       mcp_test: async (server) => scrub(await mcp.test(server)),
+      pair: (asked) => deps.pair(asked),
       prune: async (request) => scrub(await deps.retention.prune(request)),
       reload: async (by) => scrub(await deps.reload(by)),
       probe: async () => scrub(await deps.health.probe()),

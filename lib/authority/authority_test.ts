@@ -48,6 +48,7 @@ Deno.test("startAuthority() fails what waits for the outbox, on record, when the
     },
     appFiles: () => Promise.resolve([]),
     localUsers: { userOf: () => Promise.reject(new Error("nobody asks")) },
+    pair: () => Promise.reject(new Error("nobody asks")),
     retention: { prune: () => Promise.reject(new Error("nobody asks")) },
     reload: () => Promise.reject(new Error("nobody asks")),
     health: { probe: () => Promise.resolve({}) },

@@ -19,6 +19,7 @@ import type { Automation } from "../contract/automation.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtractedText } from "../contract/documents.ts";
 import type { SecretFingerprint } from "../secrets/secret_fingerprint.ts";
+import type { PairAnswer, StrangerAsked } from "../operations/channels/find_sender.ts";
 import type { PruneReport, PruneRequest, Removable, RemovablePage } from "../contract/retention.ts";
 import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import { call, type Check, notice } from "../rpc/endpoint.ts";
@@ -169,6 +170,10 @@ export const AUTHORITY = {
     mcp_status: call<null, McpServerStatus[]>(),
     /** Connects to one anew. */
     mcp_test: call<string, McpServerStatus>({ params: shape(NAME) }),
+    /** A code for a stranger who wrote to a channel, or that they may write now. */
+    pair: call<StrangerAsked, PairAnswer>({
+      params: shape(z.object({ runtimeName: NAME, senderId: NAME, senderName: NAME.optional() })),
+    }),
     /** Removes what is over the limits of `retention`, which is all that whoever asks can say. */
     prune: call<PruneRequest, PruneReport>({
       params: shape(z.object({ dryRun: z.boolean(), by: NAME })),

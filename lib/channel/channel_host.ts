@@ -16,6 +16,15 @@ export interface ChannelListener {
   close(): Promise<void>;
 }
 
+/** Somebody whom `allowFrom` does not list, and who wrote to the bot alone. */
+export interface MetStranger {
+  /** As of a message. */
+  senderId: string;
+  senderName?: string;
+  /** Where they read an answer, and nobody else. */
+  chatId: string;
+}
+
 export interface ChannelHost {
   /** Runtime name: the channel's, or `<channel>.<instance>`. */
   readonly name: string;
@@ -29,6 +38,11 @@ export interface ChannelHost {
    * awaits it slows down whoever sends. Rejects when it could not be accepted; it is then on no record.
    */
   publish(message: InboundMessage): Promise<Published>;
+  /**
+   * To be told of somebody who is not allowed and wrote in a chat with the bot alone: they may be given a
+   * code, with which an operator lets them write. What they wrote is kept by nobody.
+   */
+  meet(stranger: MetStranger): void;
   /** What is said in an audio file of `stateDir`. Rejects with `not_enabled` while that is off. */
   transcribe(path: string): Promise<string>;
   /**

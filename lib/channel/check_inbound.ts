@@ -14,6 +14,7 @@ import {
   MAX_INBOUND_PARTS,
   MAX_METADATA_CHARS,
 } from "../contract/inbound_message.ts";
+import type { MetStranger } from "./channel_host.ts";
 import { plainJson } from "./plain_json.ts";
 import { isInside } from "../base/state_dir.ts";
 
@@ -84,6 +85,17 @@ export function checkInbound(value: unknown, source: InboundSource): InboundMess
   if (name !== undefined) message.senderName = name;
   if (sentAt !== undefined) message.sentAt = time("sentAt", sentAt);
   return message;
+}
+
+/** A clean copy of a stranger. Throws `invalid_request`, naming the field and what is expected. */
+export function checkStranger(value: unknown): MetStranger {
+  const { senderId, senderName, chatId } = (value ?? {}) as Record<string, unknown>;
+  const name = optionalId("senderName", senderName);
+  return {
+    senderId: address("senderId", senderId),
+    chatId: address("chatId", chatId),
+    ...name !== undefined && { senderName: name },
+  };
 }
 
 /** Compared exactly and shown to people, so that nothing may stand in it that nobody sees. */

@@ -9,6 +9,7 @@ import { settlesWithin } from "../contract/life.ts";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { BuiltChannel } from "../channel/channel_link.ts";
+import type { MetStranger } from "../channel/channel_host.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { isLoginRefused } from "../channel/delivery_error.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
@@ -25,6 +26,7 @@ import {
   LOG_RATE,
   MAX_PUBLISHING,
   MAX_TRANSCRIBING,
+  STRANGER_RATE,
 } from "./protocol.ts";
 import { Rate } from "../base/rate.ts";
 
@@ -42,6 +44,8 @@ export interface BuildChannelDeps {
     message: InboundMessage,
     signal: AbortSignal,
   ) => Promise<Published>;
+  /** Told of somebody who may not write. Must not throw. */
+  onStranger: (spec: SenderSpec, stranger: MetStranger) => void;
   /** What is said in an audio file. */
   transcribe: (path: string, signal: AbortSignal) => Promise<string>;
   /** The instance's own folder: files of its messages lie there, and none lies elsewhere. */
@@ -125,9 +129,10 @@ class PlacedChannel implements BuiltChannel {
   }
 
   #handlers(): Handlers<ChannelHostEndpoint> {
-    const { spec, inbound, transcribe, clock, log } = this.#deps;
+    const { spec, inbound, onStranger, transcribe, clock, log } = this.#deps;
     const { signal } = this.#ending;
     const lines = new Rate(LOG_RATE, clock);
+    const strangers = new Rate(STRANGER_RATE, clock);
     return {
       calls: {
         publish: this.#atOnce(
@@ -153,6 +158,9 @@ class PlacedChannel implements BuiltChannel {
         log: ({ level, message, data }) => {
           // Its name last: no field of a line takes its place.
           if (lines.take()) log[level](message, { ...data, channel: this.runtimeName });
+        },
+        stranger: (stranger) => {
+          if (strangers.take()) onStranger(spec, stranger);
         },
         ended: endedBy,
       },

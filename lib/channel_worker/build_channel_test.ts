@@ -34,6 +34,7 @@ function deps(clock: ManualClock, more: Partial<BuildChannelDeps> = {}) {
   const all: BuildChannelDeps = {
     spec: { runtimeName: "x", channel: "x", senderVerified: false },
     inbound: () => Promise.resolve({ kind: "command" }),
+    onStranger: () => {},
     transcribe: () => Promise.resolve("text"),
     stateDir: "/data/channels/x",
     clock,

@@ -7,7 +7,8 @@
  */
 
 import { isInside } from "../base/state_dir.ts";
-import { checkInbound, type InboundSource } from "../channel/check_inbound.ts";
+import type { MetStranger } from "../channel/channel_host.ts";
+import { checkInbound, checkStranger, type InboundSource } from "../channel/check_inbound.ts";
 import { plainJson } from "../channel/plain_json.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
@@ -28,6 +29,9 @@ export const VALIDATE_TIMEOUT_MS = 15_000;
 
 /** Lines of a channel that reach the log: so many a second, and so many at once. */
 export const LOG_RATE = { perSecond: 20, burst: 200 };
+
+/** Strangers that a channel tells of: so many a second, and so many at once. */
+export const STRANGER_RATE = { perSecond: 0.2, burst: 20 };
 
 /** Characters of a line, and of its fields as JSON. */
 export const MAX_LINE_CHARS = 2_000;
@@ -124,7 +128,7 @@ export function channelHost(owner: InboundSource) {
         },
       }),
     },
-    notices: CHANNEL_NEWS,
+    notices: { ...CHANNEL_NEWS, stranger: notice<MetStranger>(checkStranger) },
   };
 }
 

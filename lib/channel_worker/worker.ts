@@ -109,6 +109,7 @@ async function run(boot: WorkerBoot): Promise<void> {
     },
     setDetail: (detail) => state.setDetail(scrubber.text(String(detail))),
     setNote: (note) => state.setNote(scrubber.text(String(note))),
+    tellStranger: (stranger) => peer.notify("stranger", stranger),
     log,
     clock: systemClock,
   });

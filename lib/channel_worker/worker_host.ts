@@ -6,13 +6,17 @@
 
 import type { Clock } from "../base/clock.ts";
 import { ServiceError } from "../base/errors.ts";
-import type { ChannelHost } from "../channel/channel_host.ts";
+import { Rate } from "../base/rate.ts";
+import type { ChannelHost, MetStranger } from "../channel/channel_host.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
-import { checkInbound } from "../channel/check_inbound.ts";
+import { checkInbound, checkStranger } from "../channel/check_inbound.ts";
 import type { WorkerLog } from "./worker_log.ts";
-import { type ChannelPeer, MAX_TRANSCRIBING, type WorkerBoot } from "./protocol.ts";
+import { type ChannelPeer, MAX_TRANSCRIBING, STRANGER_RATE, type WorkerBoot } from "./protocol.ts";
 import { PublishQueue } from "./publish_queue.ts";
 import { isInside } from "../base/state_dir.ts";
+
+/** How long a stranger who writes again is told of no more. */
+const MET_MS = 60_000;
 
 /** Audio files that may wait to be transcribed; further ones are refused. */
 const MAX_WAITING_AUDIO = 64;
@@ -26,6 +30,8 @@ export interface WorkerHostDeps {
   ask: ChannelPeer["call"];
   setDetail: (detail: string) => void;
   setNote: (note: string) => void;
+  /** Tells the service of a stranger. */
+  tellStranger: (stranger: MetStranger) => void;
   log: WorkerLog;
   clock: Clock;
 }
@@ -33,6 +39,8 @@ export interface WorkerHostDeps {
 export function createWorkerHost(deps: WorkerHostDeps): ChannelHost {
   const { boot, ask, log, clock } = deps;
   const queue = new PublishQueue();
+  const strangers = new Rate(STRANGER_RATE, clock);
+  const met = new Set<string>();
   const audio: (() => void)[] = [];
   let transcribing = 0;
 
@@ -73,6 +81,18 @@ export function createWorkerHost(deps: WorkerHostDeps): ChannelHost {
         { chat: checked.sessionKey ?? checked.chatId, chars: checked.content.length },
         () => ask("publish", checked),
       );
+    },
+    meet(stranger) {
+      try {
+        const checked = checkStranger(stranger);
+        // Whoever writes again is the same stranger.
+        if (met.has(checked.senderId) || !strangers.take()) return;
+        met.add(checked.senderId);
+        clock.after(MET_MS, () => met.delete(checked.senderId));
+        deps.tellStranger(checked);
+      } catch (error) {
+        log.warning("A stranger can't be told of", { reason: (error as Error).message });
+      }
     },
     transcribe,
     setDetail: deps.setDetail,

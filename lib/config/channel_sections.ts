@@ -29,6 +29,7 @@ const channelSection = z.looseObject({
   showReasoning: flag,
   sendMaxRetries: z.int().min(0).max(100).optional(),
   catchUpS: z.int().min(60).max(2_592_000).optional(),
+  pairing: z.enum(["first", "on", "off"]).optional(),
 }).meta({ open: "keys" });
 
 /** The sections of packages. A value that is no object is a key that nobody knows, and none. */

@@ -205,6 +205,11 @@ const channels = section({
     description:
       "Seconds after which a message that comes in is listed and not answered, 60 to 2592000.",
   }),
+  pairing: z.enum(["first", "on", "off"]).default("first").meta({
+    description:
+      "Whether a stranger who writes to the bot alone gets a code, with which you let them write: on; first: while allowFrom lists nobody; off. Only on channels that verify their senders.",
+    takes: "live",
+  }),
   allowLocalServiceAccess: z.boolean().default(true).meta({
     description:
       "Whether settings of channels may name services on this machine and in its network.",

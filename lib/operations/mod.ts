@@ -29,6 +29,7 @@
  * - `channels/channel_schemas.ts`: channels on the wire
  * - `channels/channel_workers.ts`: starts the processes of channels
  * - `channels/find_channel.ts`: a channel by its name
+ * - `channels/find_sender.ts`: whether a sender may write, or be given a code
  * - `channels/home_channels.ts`: the channels of a home
  * - `channels/list_channels.ts`: channels as a settings page shows them
  * - `channels/localized_listing.ts`: the same in a language
@@ -36,6 +37,7 @@
  * - `channels/plan_section.ts`: plans a change of a section
  * - `channels/plan_switch.ts`: plans switching a channel on or off
  * - `channels/section_findings.ts`: what is wrong with an instance
+ * - `channels/allow_sender.ts`: lets one more sender write to a channel
  * - `channels.ts`: operations on channels
  * - `chat_commands.ts`: commands of chats that are operations
  * - `commission.ts`: does the dry run of an automation as a turn
@@ -55,6 +57,7 @@
  * - `operator.ts`: checks who asks, and runs an operation
  * - `outbox.ts`: operations on the outbox
  * - `permission_difference.ts`: what a restart would change of permissions
+ * - `pairings.ts`: operations on codes of strangers
  * - `permissions.ts`: operations on permissions
  * - `reload.ts`: operations on the running configuration
  * - `restart.ts`: operations on the service as a whole

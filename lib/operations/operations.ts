@@ -24,6 +24,7 @@ import { MODEL_SETUP } from "./model_setup.ts";
 import { MISSED } from "./missed.ts";
 import { MODELS } from "./models.ts";
 import { OUTBOX } from "./outbox.ts";
+import { PAIRINGS } from "./pairings.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { RELOAD } from "./reload.ts";
 import { RESTART } from "./restart.ts";
@@ -41,6 +42,7 @@ export const OPERATIONS = {
   ...BLOCKS,
   ...SETTINGS,
   ...CHANNELS,
+  ...PAIRINGS,
   ...SECRETS,
   ...PERMISSIONS,
   ...AUDIT,

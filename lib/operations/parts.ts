@@ -9,6 +9,7 @@ import type { Commissions } from "../approvals/commission/commissions.ts";
 import type { Permission } from "../base/permission.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { RecentLines } from "../base/recent_lines.ts";
+import type { Pairing, PairingStore } from "../state/pairing_store.ts";
 import type { GrantStore } from "../state/grant_store.ts";
 import type { LatchStore } from "../state/latch_store.ts";
 import type { TokenStore } from "../state/token_store.ts";
@@ -29,6 +30,9 @@ export interface Parts {
   settings?: SettingsKeeper;
   channels?: Pick<ChannelOperator, "list" | "validate" | "set" | "switchTo" | "connect">;
   commissions?: Commissions;
+  pairings?: Pick<PairingStore, "list" | "find" | "remove">;
+  /** Puts a sender into `allowFrom`; `by` is for the audit log. */
+  allowSender?: (who: Pairing, by: string) => Promise<unknown>;
   /** Of the service's log. */
   recentLines?: Pick<RecentLines, "read">;
   models?: Pick<ModelSetup, "find" | "list" | "connect">;

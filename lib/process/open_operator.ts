@@ -115,6 +115,8 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
       settings,
       channels: channels?.operator,
       commissions,
+      pairings: state.pairings,
+      allowSender: channels && ((who, by) => channels.operator.allow(who, by)),
       recentLines: deps.recentLines,
       models: {
         find: async () => (await modelSetup()).find(),

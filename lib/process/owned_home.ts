@@ -250,6 +250,11 @@ async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Aut
     },
     signingKeys: openSigningKeys(config.channels.websocket, executor),
     reload: parts.reloadFor,
+    async pair(asked) {
+      const { isAllowed = false, stranger } = channels?.senderOf(asked) ?? {};
+      const pairing = stranger && await parts.state.pairings.ask(stranger);
+      return { isAllowed, ...pairing !== undefined && { code: pairing.code } };
+    },
     localUsers: openLocalUsers({ trusted: config.gates.trustedUids, log }),
     channelWorkers: channels?.workers,
     scrubber: known.scrubber,

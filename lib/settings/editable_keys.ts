@@ -19,6 +19,7 @@ const EDITABLE: readonly KeyPath[] = [
   ["channels", "showReasoning"],
   ["channels", "sendMaxRetries"],
   ["channels", "catchUpS"],
+  ["channels", "pairing"],
   ["channels", "websocket", "maxMessageBytes"],
   ["channels", "websocket", "streaming"],
   ["channels", "websocket", "sendProgress"],

@@ -17,6 +17,7 @@
  * - `issued_tokens.ts`: short-lived tokens in memory
  * - `latch_store.ts`: what is blocked in a session
  * - `operator_state.ts`: all of it, opened once
+ * - `pairing_store.ts`: strangers who were given a code
  * - `pending_store.ts`: which approvals are pending
  * - `secret_fields.ts`: bounds of a stored secret
  * - `secret_key.ts`: the key that secrets are encrypted with

@@ -1,6 +1,6 @@
 /**
  * Everything that the authority remembers for operators: tokens, grants, latches, pending approvals,
- * findings of dry runs, secrets.
+ * codes of strangers, findings of dry runs, secrets.
  *
  * Every change leaves what the audit is to be told of it in the same write, and an open state that has
  * an audit passes it on: its own at once, those of other processes when it reads them. Whoever changes
@@ -21,6 +21,12 @@ import { isDamaged } from "./damaged.ts";
 import { createSecretStore, type SecretStore, type SecretStoreDeps } from "./secret_store.ts";
 import { NO_SECRETS, parseSecrets } from "./stored_secrets.ts";
 import type { OperatorAudit, OperatorRecordKind } from "./operator_record.ts";
+import {
+  createPairingStore,
+  NO_PAIRINGS,
+  type PairingStore,
+  parsePairings,
+} from "./pairing_store.ts";
 import { createPendingStore, parsePending, type PendingStore } from "./pending_store.ts";
 import { SealedFile, type SealedFileOptions } from "./sealed_file.ts";
 import { StateLock } from "./state_lock.ts";
@@ -53,6 +59,7 @@ export interface OperatorState {
   readonly grants: GrantStore;
   readonly latches: LatchStore;
   readonly pending: PendingStore;
+  readonly pairings: PairingStore;
   readonly findings: FindingStore;
   readonly secrets: SecretStore;
   /** Puts on record what a command is about to do, as itself changes nothing here. */
@@ -152,6 +159,7 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
     grants,
     latches,
     pending: createPendingStore(files.pending),
+    pairings: createPairingStore({ file: files.pairings, now }),
     findings: createFindingStore(files.findings),
     secrets,
     async note(kind, data) {
@@ -178,7 +186,12 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
 }
 
 /** Files that begin anew by themselves when they are damaged. */
-export const MENDS_ITSELF: ReadonlySet<string> = new Set(["pending", "findings", "notes"]);
+export const MENDS_ITSELF: ReadonlySet<string> = new Set([
+  "pending",
+  "pairings",
+  "findings",
+  "notes",
+]);
 
 /** A file of state that is damaged. */
 export interface StateDamage {
@@ -249,6 +262,7 @@ function filesOf(deps: FileDeps) {
     grants: fileOf("grants", [], parseGrants),
     latches: fileOf("latches", [], parseLatches),
     pending: fileOf("pending", [], parsePending),
+    pairings: fileOf("pairings", NO_PAIRINGS, parsePairings),
     findings: fileOf("findings", [], parseFindings),
     notes: fileOf("notes", null, () => null),
     secrets: fileOf("secrets", NO_SECRETS, parseSecrets, MAX_SECRETS_BYTES),

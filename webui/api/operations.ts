@@ -24,6 +24,8 @@ export const ROUTES = {
   "channels.connect.poll": ["GET", "/api/settings/channels/:name/connect/poll", "operate"],
   "channels.connect.answer": ["POST", "/api/settings/channels/:name/connect/poll", "operate"],
   "channels.connect.cancel": ["POST", "/api/settings/channels/:name/connect/cancel", "operate"],
+  "pairings.list": ["GET", "/api/webui/pairings", "operate"],
+  "pairings.pair": ["POST", "/api/webui/pairings/:code", "operate"],
   "secrets.list": ["GET", "/api/webui/secrets", "secrets"],
   "secrets.get": ["GET", "/api/webui/secrets/:name", "secrets"],
   "secrets.set": ["PUT", "/api/webui/secrets/:name", "secrets"],
@@ -793,6 +795,41 @@ export interface Operations {
         qr?: string;
         url?: string;
       };
+    };
+  };
+  /** List strangers who were given a code, oldest first. */
+  "pairings.list": {
+    input: Record<string, unknown>;
+    output: {
+      pairings: Array<{
+        code: string;
+        channel: string;
+        /** The channel, or one of its instances. */
+        runtime_name: string;
+        /** The platform's; it goes into allowFrom. */
+        sender_id: string;
+        /** As they call themselves; anybody can take any. */
+        sender_name?: string;
+        /** Seconds since 1970. */
+        created_at: number;
+        /** Seconds since 1970. */
+        expires_at: number;
+      }>;
+    };
+  };
+  /** Let a stranger write, by their code: their id goes into allowFrom of the channel. */
+  "pairings.pair": {
+    input: {
+      code: string;
+    };
+    output: {
+      channel: string;
+      /** The channel, or one of its instances. */
+      runtime_name: string;
+      /** The platform's; it goes into allowFrom. */
+      sender_id: string;
+      /** As they call themselves; anybody can take any. */
+      sender_name?: string;
     };
   };
   /** List the names, hosts and commands of secrets. */

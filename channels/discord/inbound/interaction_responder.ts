@@ -45,7 +45,7 @@ export class InteractionResponder {
       return undefined;
     }
     const { senderId: id, senderName } = interaction;
-    if (!session.isAllowed(id, senderName)) {
+    if (!session.isAllowed({ senderId: id, senderName })) {
       return this.#refuse(interaction, this.#words("notAllowed", { id }));
     }
     if (interaction.kind === "click") return void this.#click(interaction);

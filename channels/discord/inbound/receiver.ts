@@ -7,7 +7,12 @@
 
 import type { APIMessage, GatewayDispatchPayload } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { backoffMs, type Intake, type IntakeEntry } from "../../../lib/channel/platform/mod.ts";
+import {
+  backoffMs,
+  type Intake,
+  type IntakeEntry,
+  type PlatformSession,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
@@ -27,7 +32,7 @@ export interface ReceiverDeps {
   intake: Pick<Intake<InboundItem>, "add">;
   respond: "mention" | "all";
   isOwnThread: (channelId: string) => boolean;
-  isAllowed: (senderId: string) => boolean;
+  isAllowed: PlatformSession<InboundItem>["isAllowed"];
   /** Whether a message of the bot was sent by this program, by its nonce. */
   isOwnNonce: (nonce: unknown) => boolean;
   /** Connected; `isNew`: what happened before is not told by Discord. */
@@ -196,7 +201,11 @@ export class Receiver {
     const { id, channel_id: channelId, guild_id: guildId } = message;
     if (bookmark.identity === undefined || !isSnowflake(id) || !isSnowflake(channelId)) return [];
     const item = readMessage(message, { selfId: bookmark.identity.userId, respond, isOwnThread });
-    const isHeard = item !== undefined && isAllowed(item.senderId);
+    const isHeard = item !== undefined && isAllowed({
+      senderId: item.senderId,
+      senderName: item.senderName,
+      ...item.metadata.direct === true && { directChatId: item.chatId },
+    });
     bookmark.see(
       { channelId, lastId: id, ...typeof guildId === "string" && { guildId } },
       isHeard,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import { mentionOf } from "../../../lib/channel/platform/text_pieces.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
@@ -27,6 +28,8 @@ export interface EventReaderDeps {
   respond: "mention" | "all";
   threads: "follow" | "always";
   isAllowed: (userId: string) => boolean;
+  /** Is told of somebody who wrote to the account alone and may not. */
+  meet: ChannelHost["meet"];
   /** Somebody who may write has done so in an encrypted room. */
   onEncrypted: (roomId: string) => void;
   /** The answer to an approval that a reaction is, if it is one. */
@@ -74,12 +77,22 @@ export class EventReader {
       return undefined;
     }
     if (event.type === "m.room.encrypted") rooms.markEncrypted(roomId);
-    if (!isAllowed(event.sender)) return undefined;
+    if (!isAllowed(event.sender)) {
+      if (event.type === "m.room.message" && rooms.isDirect(roomId)) this.#meet(roomId, event);
+      return undefined;
+    }
     if (event.type === "m.reaction") return readReaction(roomId, event);
     if (!isSaid) return undefined;
     // What is not encrypted there could not be answered either.
     if (rooms.isEncrypted(roomId)) return void onEncrypted(roomId);
     return await this.#readMessage(roomId, event);
+  }
+
+  #meet(roomId: string, { sender }: MatrixEvent): void {
+    const { rooms, meet } = this.#deps;
+    const chatId = chatIdOf({ roomId });
+    if (chatId === undefined || rooms.isEncrypted(roomId)) return;
+    meet({ senderId: sender, senderName: rooms.nameOf(roomId, sender), chatId });
   }
 
   async #readMessage(roomId: string, event: MatrixEvent): Promise<Heard | undefined> {

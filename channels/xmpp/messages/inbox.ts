@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
+import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { Intake } from "../../../lib/channel/platform/intake.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import { writeCursor } from "../archive/archive_cursor.ts";
@@ -33,6 +34,8 @@ export interface InboxDeps {
   respond: "mention" | "all";
   ignored: ReadonlySet<string>;
   isAllowed: (senderId: string) => boolean;
+  /** Is told of somebody who wrote to the account alone and may not. */
+  meet: ChannelHost["meet"];
   clock: Clock;
   log: Pick<Log, "info" | "warning">;
 }
@@ -91,6 +94,7 @@ export class Inbox {
     if (message.attrs.type !== "groupchat") this.#deps.onDirect(message);
     const heard = readMessage(message, this.#context());
     if (heard === undefined || !isAllowed(heard.senderId)) {
+      if (heard?.isRoom === false) this.#deps.meet(heard);
       return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
     }
     const by = room?.jid ?? session.bareJid;

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import type { MetStranger } from "../../../lib/channel/channel_host.ts";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
@@ -19,6 +20,7 @@ const said = (text: string, id: string, from = "ann@example.org/home") =>
 /** An inbox whose intake does what the test wants, and what that was given. */
 function setting(add: (texts: string[]) => Promise<void>, answer: () => Promise<unknown>) {
   const written: { texts: string[]; cursor: unknown }[] = [];
+  const met: MetStranger[] = [];
   const inbox = new Inbox({
     session: {
       jid: `${AGENT}/service`,
@@ -42,10 +44,11 @@ function setting(add: (texts: string[]) => Promise<void>, answer: () => Promise<
     respond: "all",
     ignored: new Set(),
     isAllowed: (senderId: string) => senderId === "ann@example.org",
+    meet: (stranger: MetStranger) => met.push(stranger),
     clock: fakeClock(),
     log: { info: () => {}, warning: () => {} },
   } as unknown as InboxDeps);
-  return { inbox, written };
+  return { inbox, written, met };
 }
 
 const isRead = () =>
@@ -71,6 +74,16 @@ Deno.test("Inbox keeps how far it was read behind all that was said until there"
   await Promise.all([first, last]);
   assertEquals(written[0], { texts: ["first"], cursor: "1" });
   assertEquals(written.length > 1, true);
+});
+
+Deno.test("Inbox tells of a stranger who writes to it alone", async () => {
+  const { inbox, met } = setting(() => Promise.resolve(), isRead);
+  await inbox.take(said("let me in", "1", "eve@example.org/e"));
+  await inbox.take(said("hello", "2"));
+  await inbox.close();
+  assertEquals(met.map(({ senderId, chatId }) => [senderId, chatId]), [
+    ["eve@example.org", "eve@example.org"],
+  ]);
 });
 
 Deno.test("Inbox keeps nothing behind a message that could not be kept", async () => {

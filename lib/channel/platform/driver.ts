@@ -30,6 +30,14 @@ export interface PlatformMessage<File = unknown> extends Said {
   files?: readonly PlatformFile<File>[];
 }
 
+/** Somebody who writes. */
+export interface PlatformSender {
+  senderId: string;
+  senderName?: string;
+  /** The chat in which it was written, where it is one with the bot alone. */
+  directChatId?: string;
+}
+
 /** A file of a message, not yet fetched. */
 export interface PlatformFile<File = unknown> {
   name: string;
@@ -193,8 +201,8 @@ export interface PlatformSession<Item> {
   ): Promise<void>;
   /** Stores a click that counts. */
   click(click: PlatformClick): Promise<ClickOutcome>;
-  /** Whether `allowFrom` lists somebody; who is not listed is named in the log, once. */
-  isAllowed(senderId: string, senderName?: string): boolean;
+  /** Whether `allowFrom` lists somebody; who is not listed may be given a code, and is named in the log, once. */
+  isAllowed(sender: PlatformSender): boolean;
   /** Says what people should look into, behind "connected as …"; undefined when it is over. */
   warn(problem: string | undefined): void;
   /** How the connection is, while it is not as it should be. */

@@ -85,7 +85,7 @@ export abstract class PlatformChannel<
 
   constructor(config: Config, host: ChannelHost) {
     super(config, host);
-    this.#strangers = new Strangers(host.log);
+    this.#strangers = new Strangers(host);
   }
 
   /** Logs in. Called again after a pause where it rejects with what another try may mend. */
@@ -253,9 +253,9 @@ export abstract class PlatformChannel<
           add: (entries) => intake.add(entries),
           log: host.log,
         }),
-      isAllowed: (senderId, senderName) => {
-        if (this.isAllowed(senderId)) return true;
-        this.#strangers.met(senderId, senderName);
+      isAllowed: (sender) => {
+        if (this.isAllowed(sender.senderId)) return true;
+        this.#strangers.met(sender);
         return false;
       },
       warn: (problem) => this.#warn(problem),

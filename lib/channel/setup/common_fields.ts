@@ -25,6 +25,11 @@ export const COMMON_FIELDS = {
     max: 2_592_000,
     label: "Seconds after which a message is too late to be answered",
   },
+  pairing: {
+    kind: "enum",
+    choices: ["first", "on", "off"],
+    label: "Give strangers a code with which you let them write",
+  },
 } as const satisfies Readonly<Record<string, SetupField>>;
 
 /** Every field that a channel's section may hold, those of the contract last. */

@@ -30,7 +30,7 @@ export interface ReadSection {
 }
 
 /** Fields that are absent where nothing is set: what is set for all channels counts then. */
-const INHERITED: readonly string[] = [...FLAG_FIELDS, "sendMaxRetries", "catchUpS"];
+const INHERITED: readonly string[] = [...FLAG_FIELDS, "sendMaxRetries", "catchUpS", "pairing"];
 
 /**
  * Reads a section whose references are replaced. `written` is the same before that: what stands there may

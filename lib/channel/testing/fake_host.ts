@@ -8,9 +8,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { type FakeClock, fakeClock } from "../../agent/testing/fake_clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
-import type { ChannelHost, ChannelListener } from "../channel_host.ts";
+import type { ChannelHost, ChannelListener, MetStranger } from "../channel_host.ts";
 import type { InboundMessage, Published } from "../../contract/inbound_message.ts";
-import { checkInbound } from "../check_inbound.ts";
+import { checkInbound, checkStranger } from "../check_inbound.ts";
 import { workerListen } from "../../channel_worker/worker_listen.ts";
 import { isInside } from "../../base/state_dir.ts";
 
@@ -39,6 +39,8 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   readonly offered: InboundMessage[] = [];
   /** Messages that were accepted, repeats too. */
   readonly published: InboundMessage[] = [];
+  /** Strangers that a runtime told of. */
+  readonly strangers: MetStranger[] = [];
   /** What was wrong with what a runtime wanted to publish. */
   readonly refused: string[] = [];
   readonly details: string[] = [];
@@ -125,6 +127,11 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   /** Resolves as soon as a message is offered or accepted. */
   changed(): Promise<void> {
     return this.#changed.promise;
+  }
+
+  meet(stranger: MetStranger): void {
+    this.strangers.push(checkStranger(stranger));
+    this.#wake();
   }
 
   transcribe(path: string): Promise<string> {

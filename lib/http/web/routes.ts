@@ -15,6 +15,7 @@ import { MISSED } from "../../operations/missed.ts";
 import { MODEL_SETUP } from "../../operations/model_setup.ts";
 import { MODELS } from "../../operations/models.ts";
 import { OUTBOX } from "../../operations/outbox.ts";
+import { PAIRINGS } from "../../operations/pairings.ts";
 import { PERMISSIONS } from "../../operations/permissions.ts";
 import { RELOAD } from "../../operations/reload.ts";
 import { RESTART } from "../../operations/restart.ts";
@@ -65,6 +66,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(MODEL_SETUP, deps),
     ...operationRoutes(SETTINGS, deps),
     ...operationRoutes(CHANNELS, deps),
+    ...operationRoutes(PAIRINGS, deps),
     ...gatewayRoutes(MISSED, deps),
     ...gatewayRoutes(OUTBOX, deps),
     ...gatewayRoutes(MCP, deps),

@@ -44,6 +44,9 @@ export interface ChangedChannel {
   findings: SetupFinding[];
 }
 
+/** Values, or what makes them of the section as the file has it. */
+type ValuesFor = ChannelValues["values"] | ((written: Section) => ChannelValues["values"]);
+
 export class ChannelChanges {
   readonly #deps: ChannelChangesDeps;
   /** By channel, the last change that came. */
@@ -68,9 +71,9 @@ export class ChannelChanges {
     return wrong.length > 0 ? found : [...found, ...await this.#ask(channel, planned, instance)];
   }
 
-  /** Writes values. `by` stands in the record. */
+  /** Writes values, or what is to be made of the section. `by` stands in the record. */
   async set(
-    { name, values, instanceId }: ChannelValues,
+    { name, values, instanceId }: Omit<ChannelValues, "values"> & { values: ValuesFor },
     by: string,
   ): Promise<ChangedChannel> {
     const channel = findChannel(this.#deps.registry, name);
@@ -157,14 +160,16 @@ export class ChannelChanges {
   #planValues(
     channel: UsableChannel,
     text: string | undefined,
-    { values, instanceId }: Pick<ChannelValues, "values" | "instanceId">,
+    { values, instanceId }: { values: ValuesFor; instanceId?: string },
   ): PlannedSection {
     const { paths, env } = this.#deps;
     const { descriptor: { name } } = channel;
-    const edit = (section: Section) => updateSection({ channel, section, values, instanceId });
+    const valuesFor = (section: Section) => typeof values === "function" ? values(section) : values;
+    const edit = (section: Section) =>
+      updateSection({ channel, section, values: valuesFor(section), instanceId });
     const planned = planSection({ text, path: ["channels", name], edit, paths, env });
     const { runtimeName } = instanceIn(channel, planned.after, instanceId);
-    refuseMoved({ channel, planned, values, runtimeName });
+    refuseMoved({ channel, planned, values: valuesFor(planned.before.written), runtimeName });
     return planned;
   }
 

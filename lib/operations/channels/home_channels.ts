@@ -20,6 +20,7 @@ import type { AuditLog } from "../../audit/log.ts";
 import type { ChannelWorkers } from "./channel_workers.ts";
 import { ChannelOperator } from "./operate_channels.ts";
 import { openChannelWorkers } from "./open_channel_workers.ts";
+import { findSender, type FoundSender, type StrangerAsked } from "./find_sender.ts";
 
 /** What they are opened with. */
 export interface HomeChannelsDeps {
@@ -47,6 +48,8 @@ export interface HomeChannels {
   specs(): ChannelSpec[];
   /** Whether senders of a channel are vouched for. */
   verifiesSenders(channel: string): boolean;
+  /** Whether a sender may write now, or is a stranger who may be given a code. */
+  senderOf(asked: StrangerAsked): FoundSender;
   /** Ends all workers, and resolves when nothing is asked of any of them. */
   shutdown(): Promise<void>;
 }
@@ -83,6 +86,7 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
       );
     },
     verifiesSenders: (channel) => registry.usable.get(channel)?.descriptor.senderVerified === true,
+    senderOf: (asked) => findSender(configured(), asked),
     async shutdown() {
       await Promise.all([operator.shutdown(), workers.shutdown()]);
     },

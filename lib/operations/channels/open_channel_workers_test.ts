@@ -56,6 +56,7 @@ async function inHome(
         buildChannel(workers.open, {
           spec: { runtimeName: "chat", channel: "chat", senderVerified: false },
           inbound: () => Promise.resolve({ kind: "command" }),
+          onStranger: () => {},
           transcribe: () => Promise.resolve(""),
           stateDir: channelStateDir(paths.dataDir, "chat"),
           clock: systemClock,

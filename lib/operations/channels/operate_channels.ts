@@ -6,6 +6,8 @@
  */
 
 import type { SetupFinding } from "../../channel/descriptor.ts";
+import type { Section } from "../../channel/management.ts";
+import type { Stranger } from "../../state/pairing_store.ts";
 import { instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import type { WorkerSource } from "../../channel_worker/worker_source.ts";
@@ -17,6 +19,7 @@ import { readConfig } from "../../settings/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { valuesAllowing } from "./allow_sender.ts";
 import { AskFeatures } from "./ask_features.ts";
 import { type ChangedChannel, ChannelChanges, type ChannelChangesDeps } from "./channel_changes.ts";
 import type { ChannelWorkers } from "./channel_workers.ts";
@@ -90,6 +93,17 @@ export class ChannelOperator {
     return this.#change(async () =>
       await this.#changed(asked, await this.#changes.set(asked, by), true)
     );
+  }
+
+  /** Lets one more sender write. */
+  allow({ channel: name, instanceId, senderId }: Stranger, by: string): Promise<ChangedListing> {
+    return this.#change(async () => {
+      const channel = findChannel(this.#deps.registry, name);
+      const values = (written: Section) =>
+        valuesAllowing(channel, { instanceId, senderId }, written);
+      const changed = await this.#changes.set({ name, instanceId, values }, by);
+      return await this.#changed({ name, instanceId }, changed, false);
+    });
   }
 
   switchTo(

@@ -10,6 +10,7 @@ import type { McpServerStatus } from "../../mcp_servers/mcp_servers.ts";
 import type { AgentTool } from "../../agent/toolbox.ts";
 import type { LocalConnection, LocalUser } from "../../authority/local_users.ts";
 import type { Credential } from "../../contract/credentials.ts";
+import type { PairAnswer, StrangerAsked } from "../../operations/channels/find_sender.ts";
 import type { McpRequest } from "../../operations/mcp.ts";
 import type { GatewayParts } from "../../operations/operation.ts";
 import type { Operate, OperationRequest } from "../../operations/operations.ts";
@@ -50,6 +51,8 @@ export interface AuthorityLink {
   appFiles(): Promise<AppFile[]>;
   /** Takes up the configuration file now. */
   readonly reload: GatewayParts["reload"];
+  /** A code for a stranger who wrote to a channel, or that they may write now. */
+  pair(asked: StrangerAsked): Promise<PairAnswer>;
   /** Removes data that is over its limits. */
   readonly retention: GatewayParts["retention"];
   /** Health of what the authority holds. Rejects after `timeoutMs`. */
@@ -125,6 +128,7 @@ export function linkAuthority(
         gzip: Uint8Array.fromBase64(gzip),
       })),
     reload: (by) => peer.call("reload", by),
+    pair: (asked) => peer.call("pair", asked),
     retention: { prune: (request) => peer.call("prune", request) },
     probe: (timeoutMs) => peer.call("probe", null, { timeoutMs }),
     openChannelWorker: (runtimeName) => openChannel(peer, { runtimeName, id: ++lastChannel }),

@@ -15,6 +15,7 @@ import { buildChannel } from "../../channel_worker/build_channel.ts";
 import { channelStateDir } from "../../base/state_dir.ts";
 import { createTranscriber } from "../../transcription/create_transcriber.ts";
 import { answerMissed } from "./channels/answer_missed.ts";
+import { createGreeting } from "./channels/create_greeting.ts";
 import { createInbound } from "./channels/create_inbound.ts";
 import { LateMessages } from "./channels/late_messages.ts";
 import { createPlaceFiles } from "./channels/place_files.ts";
@@ -50,17 +51,22 @@ export function serveChannels(core: Core): ServedChannels {
     documents: link.documents,
     dataDir,
   });
+  const greeting = createGreeting({ journal, deliveries, pair: link.pair, randomId, log });
   const manager = createChannelManager({
-    build: (spec) => {
+    build: async (spec) => {
       const stateDir = channelStateDir(dataDir, spec.runtimeName);
-      return buildChannel(link.openChannelWorker, {
+      const channel = await buildChannel(link.openChannelWorker, {
         spec,
         inbound,
+        onStranger: greeting.greet,
         transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),
         stateDir,
         clock,
         log,
       });
+      // It knows who may write now, as the one before it did not.
+      greeting.welcome(spec.runtimeName);
+      return channel;
     },
     deliveries,
     clock,

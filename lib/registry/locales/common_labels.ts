@@ -18,6 +18,7 @@ const LABELS: Readonly<Record<string, Labels>> = {
     showReasoning: "Überlegungen senden",
     sendMaxRetries: "Versuche, eine Nachricht zuzustellen",
     catchUpS: "Sekunden, nach denen eine Nachricht zu alt für eine Antwort ist",
+    pairing: "Unbekannten einen Code geben, mit dem man sie schreiben lässt",
   },
   es: {
     enabled: "Activado",
@@ -28,6 +29,7 @@ const LABELS: Readonly<Record<string, Labels>> = {
     showReasoning: "Enviar el razonamiento",
     sendMaxRetries: "Intentos de entregar un mensaje",
     catchUpS: "Segundos tras los cuales un mensaje es demasiado antiguo para responderlo",
+    pairing: "Dar a los desconocidos un código con el que se les permite escribir",
   },
   zh: {
     enabled: "启用",
@@ -38,6 +40,7 @@ const LABELS: Readonly<Record<string, Labels>> = {
     showReasoning: "发送推理过程",
     sendMaxRetries: "消息投递的尝试次数",
     catchUpS: "消息超过多少秒后不再回答",
+    pairing: "向陌生人发放配对码，凭此允许其发消息",
   },
 };
 

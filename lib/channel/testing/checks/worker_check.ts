@@ -65,6 +65,7 @@ async function worksInWorker(subject: ChannelSubject): Promise<void> {
         heard.push(message);
         return Promise.resolve({ kind: "turn", turnId: `turn-${heard.length}`, repeated: false });
       },
+      onStranger: () => {},
       transcribe: () => Promise.reject(new Error("Transcription is off")),
       stateDir: channelStateDir(dataDir, name),
       clock: systemClock,

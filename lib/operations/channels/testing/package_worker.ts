@@ -70,6 +70,7 @@ export class PackageWorker implements AsyncDisposable {
         inbound(message);
         return Promise.resolve({ kind: "turn", turnId: `t${++turns}`, repeated: false });
       },
+      onStranger: () => {},
       transcribe: () => Promise.reject(new Error("Transcription is off")),
       stateDir: this.stateDir,
       clock: systemClock,

@@ -122,6 +122,7 @@ export class WorkerFixture {
     return buildChannel(this.workers.open, {
       spec: { runtimeName, channel: runtimeName, senderVerified: false },
       inbound: () => Promise.resolve({ kind: "turn", turnId: "t", repeated: false }),
+      onStranger: () => {},
       transcribe: (path) => Promise.resolve(`said in ${path}`),
       stateDir,
       clock: systemClock,
