@@ -16,7 +16,7 @@ export const CHANNELS: readonly ChannelPackage[] = [
     folder: "discord",
     loadManifest: () => import("./discord/manifest.ts"),
     modules: {
-      "discord_bot.ts": moduleUrl("channels/discord/discord_bot.ts").href,
+      "discord_driver.ts": moduleUrl("channels/discord/discord_driver.ts").href,
       "runtime.ts": moduleUrl("channels/discord/runtime.ts").href,
       "settings.ts": moduleUrl("channels/discord/settings.ts").href,
       "validation.ts": moduleUrl("channels/discord/validation.ts").href,
