@@ -137,7 +137,10 @@ export interface FileRules<File> {
 
 /** A platform that somebody is logged in to. `Ref` names a message of ours, as plain JSON. */
 export interface PlatformDriver<Item, Ref, File = OutgoingFile> {
-  /** One connection. Resolves with why it is over; with undefined for one to be renewed at once. */
+  /**
+   * One connection, until the signal is aborted. Resolves with why it is over; with undefined for one to be
+   * renewed at once.
+   */
   connect(signal: AbortSignal, ready: (who: string) => void): Promise<string | undefined>;
   /** Puts away what it has open. What is stored with the inbox is stored before it resolves. */
   close?(): Promise<void>;

@@ -14,9 +14,14 @@ class Board {
   failures: Error[] = [];
   readonly streams: EditedStreams<number>;
 
-  constructor(limit = 100, everyMs = 0) {
+  /** Keys of posts, each at every attempt. */
+  readonly keys: string[] = [];
+
+  constructor(limit = 100, everyMs = 0, knowsKeys = false) {
     this.streams = new EditedStreams({
-      post: async ({ chatId }, text) => {
+      knowsKeys,
+      post: async ({ chatId, key }, text) => {
+        this.keys.push(key);
         await this.#call();
         return this.messages.push({ chatId, text }) - 1;
       },
@@ -158,4 +163,14 @@ Deno.test("close() lets a long piece come to its end at once", async () => {
   await pushing;
   assertEquals(board.texts, ["one two", "three four", "five six"]);
   assertEquals(board.clock.timers(), 0);
+});
+
+Deno.test("push() gives a post again under its key, and edits what the platform has of the first try", async () => {
+  const board = new Board(100, 0, true);
+  board.failures.push(new Error("cut off"));
+  await assertRejects(() => board.streams.push(piece("one")));
+  await board.streams.push(piece("one two", { streamEnd: true }));
+  assertEquals([new Set(board.keys).size, board.keys.length], [1, 2]);
+  // The post that came through may have the words of the first, so that they are set once more.
+  assertEquals([board.texts, board.calls], [["one two"], 3]);
 });
