@@ -49,22 +49,16 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/automations.tsx"),
   },
   {
-    name: "secrets",
-    icon: "secrets",
-    scopes: ["secrets"],
-    load: () => import("../pages/secrets.tsx"),
-  },
-  {
-    name: "usage",
-    icon: "usage",
-    scopes: ["read"],
-    load: () => import("../pages/usage.tsx"),
-  },
-  {
     name: "channels",
     icon: "channels",
     scopes: ["read"],
     load: () => import("../pages/channels.tsx"),
+  },
+  {
+    name: "secrets",
+    icon: "secrets",
+    scopes: ["secrets"],
+    load: () => import("../pages/secrets.tsx"),
   },
   {
     name: "settings",
@@ -79,16 +73,22 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/permissions.tsx"),
   },
   {
+    name: "audit",
+    icon: "audit",
+    scopes: ["operate"],
+    load: () => import("../pages/audit.tsx"),
+  },
+  {
     name: "logs",
     icon: "logs",
     scopes: ["operate"],
     load: () => import("../pages/logs.tsx"),
   },
   {
-    name: "audit",
-    icon: "audit",
-    scopes: ["operate"],
-    load: () => import("../pages/audit.tsx"),
+    name: "usage",
+    icon: "usage",
+    scopes: ["read"],
+    load: () => import("../pages/usage.tsx"),
   },
 ];
 

@@ -83,7 +83,7 @@ export function ChatList({ current }: { current: string }) {
         <Icon name="plus" size={18} />
         {t.list.newChat}
       </a>
-      <div class="search">
+      <div class="list-search">
         <Icon name="search" size={16} />
         <input
           type="search"

@@ -26,13 +26,21 @@ let client: WireClient | undefined;
 let socket: WebSocket | undefined;
 let sessionPrefix = "";
 
+/** Chats that are followed at once. The service takes 256 on a connection. */
+const MAX_CHATS = 64;
+
 /** Name that this page has for `channels.websocket.allowFrom`. */
 const CLIENT_ID = "webui";
 
 /** The chat of an id; it is opened when it is first asked for. `isNew`: nothing is on record of it. */
 export function chatOf(id: string, { isNew = false } = {}): Chat {
   let chat = chats.get(id);
-  if (chat === undefined) {
+  if (chat !== undefined) {
+    // What was asked for last is the last to go.
+    chats.delete(id);
+    chats.set(id, chat);
+  } else {
+    makeRoom();
     chat = new Chat({ key: sessionPrefix + id, id }, {
       client: () => client!,
       bufferedBytes: () => socket?.bufferedAmount ?? 0,
@@ -42,6 +50,17 @@ export function chatOf(id: string, { isNew = false } = {}): Chat {
     void chat.open({ isNew });
   }
   return chat;
+}
+
+/** Leaves the chat that nobody has looked at for longest, and in which nothing happens. */
+function makeRoom(): void {
+  if (chats.size < MAX_CHATS) return;
+  const idle = [...chats.values()].find(({ isBusy, state }) =>
+    !isBusy.peek() && state.peek() !== "loading"
+  );
+  if (idle?.id === undefined) return;
+  chats.delete(idle.id);
+  client?.detach(idle.id);
 }
 
 /** Connects while somebody is let in who may. */

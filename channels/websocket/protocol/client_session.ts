@@ -102,6 +102,8 @@ export class ClientSession {
         return this.#newChat();
       case "attach":
         return this.#attach(envelope);
+      case "detach":
+        return this.#followed.leave(envelope.chat_id);
       case "message":
         return this.#send(envelope);
       case "cancel":
@@ -259,6 +261,7 @@ function placeOf(envelope: ClientEnvelope): ErrorPlace {
       return { chat_id, ...client_msg_id !== undefined && { client_msg_id } };
     }
     case "attach":
+    case "detach":
     case "cancel":
       return { chat_id: envelope.chat_id };
     case "fork_chat":

@@ -366,6 +366,11 @@ Deno.test("ClientSession bounds the chats of a connection, and goes on in those 
   await connection.say({ type: "attach", chat_id: "c1", after_seq: 0 });
   assertEquals(chats.sent.length, 1);
   assertEquals(chats.following, MAX_CHATS);
+  await connection.say({ type: "detach", chat_id: "c2" });
+  await connection.say({ type: "detach", chat_id: "never followed" });
+  assertEquals(chats.following, MAX_CHATS - 1);
+  await connection.say({ type: "attach", chat_id: "more" });
+  assertEquals(connection.of("attached").at(-1)!.chat_id, "more");
   connection.end();
 });
 

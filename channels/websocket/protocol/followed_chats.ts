@@ -121,14 +121,18 @@ export class FollowedChats {
     });
   }
 
+  /** Follows a chat no longer. What was sent to it goes on. */
+  leave(chatId: string): void {
+    const followed = this.#followed.get(chatId);
+    this.#followed.delete(chatId);
+    followed?.cursor.stop();
+    followed?.leave?.();
+  }
+
   /** Leaves all chats. */
   end(): void {
     this.#ended = true;
-    for (const { cursor, leave } of this.#followed.values()) {
-      cursor.stop();
-      leave?.();
-    }
-    this.#followed.clear();
+    for (const chatId of this.#followed.keys()) this.leave(chatId);
   }
 
   #cursor(chatId: string): ChatCursor {

@@ -32,6 +32,8 @@ export const ENVELOPES = {
     epoch: z.string().max(64).optional()
       .describe("Of the client's last attached; another one now: the replay begins at 0"),
   }).describe("Follows a chat; answered by attached"),
+  detach: z.object({ type: z.literal("detach"), chat_id: chatId })
+    .describe("Follows a chat no longer, which makes room for another; not answered"),
   message: z.object({
     type: z.literal("message"),
     chat_id: chatId,

@@ -130,6 +130,12 @@ export class WireClient {
     });
   }
 
+  /** Follows a chat no longer. */
+  detach(chatId: string): void {
+    this.#chats.delete(chatId);
+    this.#put({ type: "detach", chat_id: chatId });
+  }
+
   /** Makes a chat of the beginning of another, and follows it. */
   async fork(chatId: string, beforeUserIndex: number): Promise<string> {
     const attached = await this.#attach({

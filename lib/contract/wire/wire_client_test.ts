@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 // @ts-types="@types/ws"
 import { type WebSocket as Peer, WebSocketServer } from "ws";
 import type { ClientEnvelope } from "./envelopes.ts";
@@ -261,7 +261,7 @@ Deno.test("WireClient says nothing before it is greeted, so that nothing is aske
   try {
     await client.connect();
     server.drop();
-    await back.promise;
+    await back;
     await client.send("c", "/status");
     assertEquals(server.seen.filter(({ type }) => type === "new_chat").length, 1);
   } finally {
@@ -384,6 +384,26 @@ Deno.test("a patient client goes on trying when its first attempt fails, at once
   await client.connect();
   assertEquals([await sent, waits.length], [{ turnId: "turn-1" }, 1]);
   assertEquals(server.seen.filter(({ type }) => type === "message").length, 1);
+  client.close();
+  await server.close();
+});
+
+Deno.test("a chat that is left is not gone on with when the connection is back", async () => {
+  const server = await Server.open();
+  const { client, back } = connect(server);
+  await client.connect();
+  await client.attach("c");
+  await client.attach("d");
+  client.detach("c");
+  server.cutAfter = 1;
+  await client.send("d", "/status").catch(() => {});
+  server.cutAfter = Infinity;
+  await back;
+  await client.send("d", "/status");
+  const attached = server.seen.flatMap((each) => each.type === "attach" ? each.chat_id : []);
+  assertEquals(attached.filter((id) => id === "c").length, 1);
+  assert(attached.filter((id) => id === "d").length > 1);
+  assert(server.seen.some((each) => each.type === "detach" && each.chat_id === "c"));
   client.close();
   await server.close();
 });
