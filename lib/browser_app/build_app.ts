@@ -69,7 +69,13 @@ async function bundle(outDir: string, root: URL): Promise<void> {
     stdin: "null",
     stdout: "null",
   }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr).trim());
+  if (!success) throw new Error(reasonIn(new TextDecoder().decode(stderr)));
+}
+
+/** What Deno says, without its own stack, and without a password in the address of a registry. */
+function reasonIn(stderr: string): string {
+  return stderr.replace(/\n+Stack backtrace:[^]*$/, "").replace(/^error: /, "")
+    .replace(/\/\/[^\s/@]*@/g, "//").trim();
 }
 
 /** Every file by its name. */

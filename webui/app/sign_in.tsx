@@ -49,7 +49,7 @@ export function SignIn({ problem }: { problem?: string }) {
         <details class="help">
           <summary>{t.signIn.whereTitle}</summary>
           <p>{t.signIn.whereSecret}</p>
-          <pre>service config get channels.websocket.tokenIssueSecret</pre>
+          <pre>channels.websocket.tokenIssueSecret</pre>
           <p>{t.signIn.whereToken}</p>
           <pre>service tokens issue --scopes read,chat</pre>
         </details>

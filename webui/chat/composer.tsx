@@ -148,7 +148,7 @@ export function Composer({ name, files, isBusy, send, stop }: {
               <Icon name="stop" />
             </button>
           )}
-          {(!isBusy || !isEmpty.value) && (
+          {(!isBusy || !isEmpty.value || files.value.length > 0) && (
             <button
               type="submit"
               class="icon-button send"

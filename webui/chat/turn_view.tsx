@@ -75,7 +75,9 @@ export function TurnView({ chat, turn }: { chat: Chat; turn: Turn }) {
         <footer class="turn-foot">
           <div class="actions">
             {answer !== "" && <CopyButton text={answer} label={t.chat.copyAnswer} />}
-            {canGoOn && <Action icon="retry" label={t.chat.again} run={again} />}
+            {canGoOn && status === "done" && (
+              <Action icon="retry" label={t.chat.again} run={again} />
+            )}
             {canGoOn && <Action icon="fork" label={t.chat.fork} run={fork} />}
           </div>
           <Meta turn={turn} />

@@ -42,7 +42,8 @@ const de: Strings = {
     unreachable: "Der Dienst ist nicht erreichbar",
     unreachableHelp: "Prüfe, ob er läuft, und versuche es noch einmal.",
     whereTitle: "Wo finde ich es?",
-    whereSecret: "Das Geheimnis steht in der Konfiguration des Dienstes:",
+    whereSecret:
+      "Das Geheimnis ist dieser Schlüssel der Konfiguration; wer den Dienst eingerichtet hat, kennt es:",
     whereToken: "Ein eigenes Token, auf das Nötige beschränkt, gibt dieser Befehl:",
   },
   list: {

@@ -40,7 +40,8 @@ const en = {
     unreachable: "The service can't be reached",
     unreachableHelp: "Check that it runs, then try again.",
     whereTitle: "Where do I find it?",
-    whereSecret: "The secret is in the configuration of the service:",
+    whereSecret:
+      "The secret is this key of the configuration, which whoever set the service up knows:",
     whereToken: "A token of your own, limited to what you need, comes from this command:",
   },
   list: {
