@@ -32,8 +32,14 @@ const RULES: Rule[] = [
     mayNot: /^(npm:|lib\/(?!network\/|rpc\/))/,
   },
   {
+    // What a build is fresh by: lib/browser_app/build_app.ts.
+    name: "the browser app imports the contract, pages of channels, and no schema",
+    from: /^webui\//,
+    mayNot: /^(cli\/|channels\/(?![^/]+\/webui\/)|npm:zod|lib\/(?!contract\/))/,
+  },
+  {
     name: "program code imports no test code",
-    from: /^(cli|lib|channels|mod\.ts)/,
+    from: /^(cli|lib|channels|webui|mod\.ts)/,
     mayNot: TEST_CODE,
   },
 ];

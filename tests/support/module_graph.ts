@@ -65,6 +65,6 @@ async function* sources(dir: string): AsyncGenerator<string> {
   for await (const entry of Deno.readDir(dir)) {
     const path = join(dir, entry.name);
     if (entry.isDirectory && !SKIPPED.has(entry.name)) yield* sources(path);
-    else if (entry.isFile && entry.name.endsWith(".ts")) yield path;
+    else if (entry.isFile && /\.tsx?$/.test(entry.name)) yield path;
   }
 }

@@ -76,31 +76,7 @@ export function Shell({ bootstrap }: { bootstrap: Bootstrap }) {
       </header>
       <div class="scrim" onClick={close} />
       <div class="columns" inert={isNarrow && !isMenuOpen.value}>
-        <nav class="nav" aria-label={t.shell.navigation}>
-          <a class="brand" href={href(pages[0]!.name)}>
-            <Icon name="logo" size={26} />
-            <span>service</span>
-          </a>
-          <ul>
-            {pages.map((each) => (
-              <li key={each.name}>
-                <a
-                  href={href(each.name)}
-                  aria-current={each === page ? "page" : undefined}
-                  title={t.pages[each.name]}
-                >
-                  <Icon name={each.icon} />
-                  <span>{t.pages[each.name]}</span>
-                  {each.name === "approvals" && <PendingCount />}
-                </a>
-              </li>
-            ))}
-          </ul>
-          <div class="nav-foot">
-            <ThemeSwitch />
-            <SignOut path={bootstrap.sign_out_path} />
-          </div>
-        </nav>
+        <Navigation pages={pages} current={page} signOutPath={bootstrap.sign_out_path} />
         {Side !== undefined && (
           <aside class="side">
             <Side rest={page.name === name ? rest : ""} />
@@ -119,6 +95,40 @@ export function Shell({ bootstrap }: { bootstrap: Bootstrap }) {
           )}
       </main>
     </div>
+  );
+}
+
+function Navigation({ pages, current, signOutPath }: {
+  pages: readonly Page[];
+  current: Page;
+  signOutPath?: string;
+}) {
+  return (
+    <nav class="nav" aria-label={t.shell.navigation}>
+      <a class="brand" href={href(pages[0]!.name)}>
+        <Icon name="logo" size={26} />
+        <span>service</span>
+      </a>
+      <ul>
+        {pages.map((each) => (
+          <li key={each.name}>
+            <a
+              href={href(each.name)}
+              aria-current={each === current ? "page" : undefined}
+              title={t.pages[each.name]}
+            >
+              <Icon name={each.icon} />
+              <span>{t.pages[each.name]}</span>
+              {each.name === "approvals" && <PendingCount />}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <div class="nav-foot">
+        <ThemeSwitch />
+        <SignOut path={signOutPath} />
+      </div>
+    </nav>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -22,9 +23,12 @@ export function Menu(
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
+  // A long list has a menu in each row: what is in one is made when it opens.
+  const isOpen = useSignal(false);
 
   function place(event: { newState: string }) {
-    if (event.newState !== "open" || list.current === null || button.current === null) return;
+    isOpen.value = event.newState === "open";
+    if (!isOpen.value || list.current === null || button.current === null) return;
     const at = button.current.getBoundingClientRect();
     const { offsetWidth, offsetHeight, style } = list.current;
     const left = Math.min(at.left, innerWidth - offsetWidth - 8);
@@ -70,10 +74,11 @@ export function Menu(
         class="menu"
         popover="auto"
         role="menu"
+        onBeforeToggle={({ newState }) => isOpen.value = newState === "open"}
         onToggle={place}
         onKeyDown={move}
       >
-        {items.map(({ label, icon, isChosen, isDanger, run }) => (
+        {isOpen.value && items.map(({ label, icon, isChosen, isDanger, run }) => (
           <button
             key={label}
             type="button"
