@@ -74,7 +74,10 @@ export function Menu(
         class="menu"
         popover="auto"
         role="menu"
-        onBeforeToggle={({ newState }) => isOpen.value = newState === "open"}
+        onBeforeToggle={({ newState }) => {
+          // As it closes, the focus is still in it, and goes back to the button.
+          if (newState === "open") isOpen.value = true;
+        }}
         onToggle={place}
         onKeyDown={move}
       >
