@@ -31,6 +31,7 @@ Deno.test("apiAgent() scrubs a history that is older than a secret, before it is
   const text = `${"x".repeat(20_000 - 6)}${SECRET} and more`;
   const access = agentWith({
     session: () => ({ id: 1, key: "api:a" }) as never,
+    turn: () => undefined,
     historyPage: () => ({
       messages: [{ id: 1, turnId: "t", message: { role: "summary", text }, tokens: 1 }],
       userIndex: 0,
