@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { ask } from "../api/client.ts";
 import { t } from "../locale.ts";
 import { Problem } from "../ui/problem.tsx";
+import { useAction } from "../ui/use_action.ts";
 import { type AutomationView, dayName, ownZone, type Schedule } from "./schedule.ts";
 
 type Kind = "daily" | "every" | "once" | "cron";
@@ -21,10 +22,9 @@ export function AutomationForm(
 ) {
   const spec = automation?.automation;
   const kind = useSignal<Kind>(kindOf(spec?.schedule));
-  const isBusy = useSignal(false);
-  const problem = useSignal<unknown>(undefined);
+  const { isBusy, problem, run } = useAction();
 
-  async function submit(event: SubmitEvent) {
+  function submit(event: SubmitEvent) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(fields.get(name) ?? "").trim();
@@ -39,16 +39,12 @@ export function AutomationForm(
       schedule: scheduleOf(kind.value, fields),
       ...delivery !== undefined ? { delivery } : automation && { delivery: null },
     };
-    isBusy.value = true;
-    try {
+    void run(async () => {
       const { id } = automation === undefined
         ? await ask("automations.create", written)
         : await ask("automations.update", { id: automation.id, ...written });
       done(id);
-    } catch (error) {
-      problem.value = error;
-    }
-    isBusy.value = false;
+    });
   }
 
   return (
@@ -104,9 +100,9 @@ export function AutomationForm(
           </label>
         </div>
       </details>
-      {problem.value !== undefined && <Problem error={problem.value} />}
+      {problem !== undefined && <Problem error={problem} />}
       <div class="buttons">
-        <button type="submit" class="button primary" disabled={isBusy.value}>{t.save}</button>
+        <button type="submit" class="button primary" disabled={isBusy}>{t.save}</button>
         <button type="button" class="button" onClick={leave}>{t.cancel}</button>
       </div>
     </form>

@@ -7,6 +7,7 @@ import { formatAgo, formatTime, t } from "../locale.ts";
 import { confirm } from "../ui/confirm.tsx";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { useAction } from "../ui/use_action.ts";
 import { useAnswer } from "../ui/use_answer.ts";
 import { AutomationForm } from "./automation_form.tsx";
 import { scheduleSentence } from "./schedule.ts";
@@ -22,19 +23,15 @@ export function AutomationPage({ id }: { id: string }) {
   const { answer: view, error, again } = useAnswer("automations.get", { id });
   const isEditing = useSignal(false);
   const rounds = useSignal(0);
-  const problem = useSignal<unknown>(undefined);
+  const { problem, run } = useAction();
 
   /** Does something to it and shows what became of it. */
-  async function act(does: () => Promise<unknown>) {
-    problem.value = undefined;
-    try {
+  const act = (does: () => Promise<unknown>) =>
+    run(async () => {
       await does();
       again();
       rounds.value++;
-    } catch (error) {
-      problem.value = error;
-    }
-  }
+    });
   async function remove() {
     const { deleteTitle: title, deleteText: text, delete: action } = t.automations;
     if (!await confirm({ title, text, action })) return;
@@ -83,7 +80,7 @@ export function AutomationPage({ id }: { id: string }) {
           </>
         )}
       </PageHead>
-      {problem.value !== undefined && <Problem error={problem.value} />}
+      {problem !== undefined && <Problem error={problem} />}
       {warnings.map((warning) => <p key={warning} class="verdict warn">{warning}</p>)}
       {isEditing.value
         ? (
@@ -153,33 +150,21 @@ function OneRun({ run: { claimed_at, slot_at, state, answer, error, attempts } }
 
 /** Shows what a run would need, and grants exactly that. */
 function DryRun({ id }: { id: string }) {
-  const { answer, error } = useAnswer("automations.finding", { id });
+  // Where none has been made yet it is an error, which nobody is shown.
+  const { answer } = useAnswer("automations.finding", { id });
   const fresh = useSignal<{ finding: Finding; current: boolean } | undefined>(undefined);
-  const isBusy = useSignal(false);
-  const problem = useSignal<unknown>(undefined);
+  const { isBusy, problem, run } = useAction();
   const granted = useSignal<number | undefined>(undefined);
-  // None has been made yet: that is no fault.
-  void error;
   const shown = fresh.value ?? answer;
 
-  async function act(does: () => Promise<void>) {
-    isBusy.value = true;
-    problem.value = undefined;
-    try {
-      await does();
-    } catch (error) {
-      problem.value = error;
-    }
-    isBusy.value = false;
-  }
   const rehearse = () =>
-    act(async () => {
+    run(async () => {
       granted.value = undefined;
       const { finding } = await ask("automations.commission", { id });
       fresh.value = { finding, current: true };
     });
   const grant = (digest: string) =>
-    act(async () => {
+    run(async () => {
       granted.value = (await ask("automations.grant", { id, digest })).grants.length;
     });
 
@@ -210,7 +195,7 @@ function DryRun({ id }: { id: string }) {
             <button
               type="button"
               class="button primary"
-              disabled={isBusy.value}
+              disabled={isBusy}
               onClick={() => grant(shown.finding.digest)}
             >
               {t.automations.grant(shown.finding.grants.length)}
@@ -221,9 +206,9 @@ function DryRun({ id }: { id: string }) {
       {granted.value !== undefined && (
         <p class="verdict good" role="status">{t.automations.granted(granted.value)}</p>
       )}
-      {problem.value !== undefined && <Problem error={problem.value} />}
-      <button type="button" class="button" disabled={isBusy.value} onClick={rehearse}>
-        {isBusy.value ? t.automations.rehearsing : t.automations.rehearse}
+      {problem !== undefined && <Problem error={problem} />}
+      <button type="button" class="button" disabled={isBusy} onClick={rehearse}>
+        {isBusy ? t.automations.rehearsing : t.automations.rehearse}
       </button>
     </section>
   );

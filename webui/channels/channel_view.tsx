@@ -9,6 +9,7 @@ import { t } from "../locale.ts";
 import { confirm } from "../ui/confirm.tsx";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem, wordsOf } from "../ui/problem.tsx";
+import { useAction } from "../ui/use_action.ts";
 import { ChannelForm } from "./channel_form.tsx";
 import { ConnectFlow } from "./connect_flow.tsx";
 import { MissedMessages } from "./missed_messages.tsx";
@@ -79,8 +80,7 @@ function InstanceHead({ channel, instance, changed, mayChange }: {
   changed(): void;
   mayChange: boolean;
 }) {
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | undefined>(undefined);
+  const { isBusy, problem, run } = useAction();
   const { enabled, status, missing } = instance;
   const hasMany = channel.instances.length > 1 || instance.id !== ONLY;
   const isOn = hasMany ? enabled : channel.enabled;
@@ -91,18 +91,13 @@ function InstanceHead({ channel, instance, changed, mayChange }: {
       const { offOwnTitle, offOwnText, switchOff: action } = t.channels;
       if (!await confirm({ title: offOwnTitle(title), text: offOwnText, action })) return;
     }
-    isBusy.value = true;
-    problem.value = undefined;
-    try {
+    await run(async () => {
       await ask(
         isOn ? "channels.disable" : "channels.enable",
         hasMany ? namedInstance(channel, instance) : { name },
       );
       changed();
-    } catch (error) {
-      problem.value = wordsOf(error);
-    }
-    isBusy.value = false;
+    });
   }
 
   return (
@@ -115,16 +110,16 @@ function InstanceHead({ channel, instance, changed, mayChange }: {
         </p>
         {missing.length > 0 && <p class="small warn">{t.channels.missing(missing.join("; "))}</p>}
         {status?.problem !== undefined && <p class="problem">{status.problem}</p>}
-        {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
+        {problem !== undefined && <p class="problem" role="alert">{wordsOf(problem)}</p>}
       </div>
       {mayChange && (
         <button
           type="button"
           class={isOn ? "button" : "button primary"}
-          disabled={isBusy.value}
+          disabled={isBusy}
           onClick={turn}
         >
-          {isBusy.value && <span class="spinner" />}
+          {isBusy && <span class="spinner" />}
           {isOn ? t.channels.switchOff : t.channels.switchOn}
         </button>
       )}

@@ -360,7 +360,7 @@ const en = {
   },
   automations: {
     lead:
-      "What the agent does by itself, and when. Nobody is asked then: what isn't granted is refused.",
+      "What the agent does by itself, and when. It can't ask you then: an action without a grant is refused.",
     none: "No automations yet. Add one, or ask the agent in a chat to remind you of something.",
     add: "New automation",
     edit: "Edit",
@@ -392,7 +392,7 @@ const en = {
     disable: "Switch off",
     delete: "Delete",
     deleteTitle: "Delete this automation?",
-    deleteText: "It never runs again, and what was granted to it is withdrawn.",
+    deleteText: "It never runs again, and its grants are withdrawn.",
     history: "Runs",
     noRuns: "It has not run yet.",
     noAnswer: (attempts: number) => `No answer yet, after ${attempts} attempts.`,

@@ -7,6 +7,7 @@ import { formatAgo, t } from "../locale.ts";
 import { confirm } from "../ui/confirm.tsx";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem, wordsOf } from "../ui/problem.tsx";
+import { useAction } from "../ui/use_action.ts";
 import { useAnswer } from "../ui/use_answer.ts";
 
 type Secret = Answer<"secrets.list">["secrets"][number];
@@ -101,17 +102,15 @@ function SecretForm(
     leave: () => void;
   },
 ) {
-  const isBusy = useSignal(false);
-  const problem = useSignal<unknown>(undefined);
+  const { isBusy, problem, run } = useAction();
 
-  async function submit(event: SubmitEvent) {
+  function submit(event: SubmitEvent) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(fields.get(name) ?? "");
     const list = (name: string) => text(name).split(/[\s,]+/).filter((one) => one !== "");
     const name = secret.name ?? text("name").trim();
-    isBusy.value = true;
-    try {
+    void run(async () => {
       const { keys, restart } = await ask("secrets.set", {
         name,
         value: text("value"),
@@ -119,10 +118,7 @@ function SecretForm(
         commands: list("commands"),
       });
       done(outcomeWords(t.secrets.saved(name), keys, restart));
-    } catch (error) {
-      problem.value = error;
-    }
-    isBusy.value = false;
+    });
   }
 
   return (
@@ -156,9 +152,9 @@ function SecretForm(
         <input name="commands" defaultValue={secret.commands?.join(", ")} spellcheck={false} />
         <small class="muted">{t.secrets.commandsHelp}</small>
       </label>
-      {problem.value !== undefined && <Problem error={problem.value} />}
+      {problem !== undefined && <Problem error={problem} />}
       <div class="buttons">
-        <button type="submit" class="button primary" disabled={isBusy.value}>{t.save}</button>
+        <button type="submit" class="button primary" disabled={isBusy}>{t.save}</button>
         <button type="button" class="button" onClick={leave}>{t.cancel}</button>
       </div>
     </form>
