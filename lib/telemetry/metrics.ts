@@ -8,9 +8,7 @@
  */
 
 import type { Meter } from "@opentelemetry/api";
-import { telemetryApi } from "./trace.ts";
-
-const METER = "service";
+import { telemetryMeter } from "./trace.ts";
 
 /** Values of a metric's labels. */
 export type Labels<Name extends string> = Readonly<Record<Name, string>>;
@@ -110,9 +108,7 @@ export class Metrics {
         yield `${metric.name}${labelsText(metric.labels, labels)} ${value}`;
       }
     });
-    telemetryApi()?.metrics.getMeter(METER).createObservableGauge(metric.name, {
-      description: metric.help,
-    })
+    telemetryMeter()?.createObservableGauge(metric.name, { description: metric.help })
       .addCallback((result) => {
         for (const [labels, value] of read()) result.observe(value, labels);
       });
@@ -131,8 +127,9 @@ export const metrics = new Metrics();
 function exported<T>(make: (meter: Meter) => T): () => T | undefined {
   let made: T | undefined;
   return () => {
-    const api = telemetryApi();
-    return api && (made ??= make(api.metrics.getMeter(METER)));
+    if (made !== undefined) return made;
+    const meter = telemetryMeter();
+    return meter && (made = make(meter));
   };
 }
 

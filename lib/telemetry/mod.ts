@@ -6,10 +6,10 @@
  *
  * Invariants:
  * - Names, numbers and states alone: no text of a person, a model, a file or a secret.
- * - Switched off, a span costs one comparison, and no package of OpenTelemetry is loaded.
+ * - Switched off, no span is made and no package of OpenTelemetry is loaded.
  *
- * Runs in: launcher, gateway. Not in channels and children, whose addresses may hold tokens, and Deno
- * itself puts addresses into spans.
+ * Runs in: launcher, gateway. Channels and children never start it: Deno itself puts addresses into spans,
+ * and theirs may hold tokens.
  *
  * Entries:
  * - `metrics.ts`: counters, histograms and gauges, and their text for Prometheus

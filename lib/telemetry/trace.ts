@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Attributes, Context, Span as OtelSpan } from "@opentelemetry/api";
+import type { Attributes, Context, Meter, Span as OtelSpan } from "@opentelemetry/api";
 
 type Api = Pick<typeof import("@opentelemetry/api"), "context" | "metrics" | "trace">;
 
@@ -19,9 +19,9 @@ const SCOPE = "service";
 
 let api: Api | undefined;
 
-/** The API, for metrics; undefined while it is off. */
-export function telemetryApi(): Api | undefined {
-  return api;
+/** Makes instruments of metrics; undefined while it is off. */
+export function telemetryMeter(): Meter | undefined {
+  return api?.metrics.getMeter(SCOPE);
 }
 
 /** Makes spans from now on, if Deno has OpenTelemetry switched on. */
