@@ -2,7 +2,16 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
-import { begin, crashCopy, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
+import {
+  begin,
+  copiesOfDeletion,
+  crashCopy,
+  ending,
+  newTurn,
+  replay,
+  text,
+  withFolder,
+} from "./testing/steps.ts";
 import type { Journal } from "../contract/journal.ts";
 
 const TABLES = [
@@ -122,30 +131,17 @@ Deno.test("deleteSession() keeps what other sessions are saying", () =>
 
 Deno.test("recover() goes on with a deletion that a crash cut off, wherever that was", () =>
   withFolder(async (folder) => {
-    const path = `${folder}/a.db`;
-    let copies = 0;
-    let copying = false;
-    const journal = openJournal({
-      path,
-      schedule: (flush) =>
-        queueMicrotask(() => {
-          flush();
-          if (copying) crashCopy(path, `${folder}/copy-${copies++}.db`);
-        }),
+    const { path, copies } = await copiesOfDeletion(folder, "test:gone", async (journal) => {
+      await fill(journal, "test:gone", 100);
+      await fill(journal, "test:keep", 1);
     });
-    await fill(journal, "test:gone", 100);
-    await fill(journal, "test:keep", 1);
-    copying = true;
-    await journal.deleteSession("test:gone");
-    copying = false;
-    await journal.close();
-    assert(copies > 6, `${copies} steps`);
-    for (let n = 0; n < copies; n++) {
-      const copy = openJournal({ path: `${folder}/copy-${n}.db` });
+    assert(copies.length > 6, `${copies.length} steps`);
+    for (const copied of copies) {
+      const copy = openJournal({ path: copied });
       assertEquals(copy.sessions({ limit: 9 }).map(({ key }) => key), ["test:keep"]);
       assertEquals(copy.turn("test:gone-0"), undefined);
       await copy.recover();
       await copy.close();
-      assertEquals(rowsOf(`${folder}/copy-${n}.db`), rowsOf(path));
+      assertEquals(rowsOf(copied), rowsOf(path));
     }
   }));

@@ -6,7 +6,7 @@ import { anyString } from "../../tests/support/any_string.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 import { openJournal } from "./open.ts";
 import { assertRows } from "./testing/assert_rows.ts";
-import { crashCopy, ending, newTurn, withFolder } from "./testing/steps.ts";
+import { copiesOfDeletion, crashCopy, ending, newTurn, withFolder } from "./testing/steps.ts";
 
 let turns = 0;
 
@@ -137,31 +137,18 @@ Deno.test("a deleted session is found no more, and none of its words are in the 
 
 Deno.test("recover() takes words out of the file that a crash left there", () =>
   withFolder(async (folder) => {
-    const path = `${folder}/a.db`;
-    let copies = 0;
-    let copying = false;
-    const journal = openJournal({
-      path,
-      schedule: (flush) =>
-        queueMicrotask(() => {
-          flush();
-          if (copying) crashCopy(path, `${folder}/copy-${copies++}.db`);
-        }),
+    const { copies } = await copiesOfDeletion(folder, "cli:gone", async (journal) => {
+      await say(journal, "cli:keep", "apple");
+      for (let n = 0; n < 30; n++) await say(journal, "cli:gone", `apple zebracrossing${n}`);
+      await found(journal, "apple");
     });
-    await say(journal, "cli:keep", "apple");
-    for (let n = 0; n < 30; n++) await say(journal, "cli:gone", `apple zebracrossing${n}`);
-    await found(journal, "apple");
-    copying = true;
-    await journal.deleteSession("cli:gone");
-    copying = false;
-    await journal.close();
-    for (let n = 0; n < copies; n++) {
-      const copy = openJournal({ path: `${folder}/copy-${n}.db` });
+    for (const path of copies) {
+      const copy = openJournal({ path });
       await copy.recover();
-      assertEquals((await found(copy, "apple")).map(([key]) => key), ["cli:keep"], `copy ${n}`);
+      assertEquals((await found(copy, "apple")).map(([key]) => key), ["cli:keep"], path);
       await copy.close();
-      const bytes = new TextDecoder("latin1").decode(Deno.readFileSync(`${folder}/copy-${n}.db`));
-      assert(!bytes.includes("crossing"), `copy ${n}`);
+      const bytes = new TextDecoder("latin1").decode(Deno.readFileSync(path));
+      assert(!bytes.includes("crossing"), path);
     }
   }));
 

@@ -11,6 +11,7 @@ import {
   type TurnStatus,
 } from "../../contract/events.ts";
 import type { UserPart } from "../../contract/messages.ts";
+import { openJournal } from "../open.ts";
 import type { Journal, NewTurn, RequestKey, Turn } from "../../contract/journal.ts";
 
 /** A turn to accept, with an input that says its id. */
@@ -93,6 +94,37 @@ export async function withFolder(run: (folder: string) => Promise<void> | void):
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/**
+ * Opens `a.db` of a folder, and deletes a session of it once `fill` is over. Resolves with the journal's path and
+ * those of copies, one for each commit of the deletion: what a `kill -9` there would leave.
+ */
+export async function copiesOfDeletion(
+  folder: string,
+  sessionKey: string,
+  fill: (journal: Journal) => Promise<void>,
+): Promise<{ path: string; copies: string[] }> {
+  const path = `${folder}/a.db`;
+  const copies: string[] = [];
+  let copying = false;
+  const journal = openJournal({
+    path,
+    schedule: (flush) =>
+      queueMicrotask(() => {
+        flush();
+        if (!copying) return;
+        const copy = `${folder}/copy-${copies.length}.db`;
+        crashCopy(path, copy);
+        copies.push(copy);
+      }),
+  });
+  await fill(journal);
+  copying = true;
+  await journal.deleteSession(sessionKey);
+  copying = false;
+  await journal.close();
+  return { path, copies };
 }
 
 /** Copies the files of an open journal to where they can be opened as after a `kill -9`. */
