@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console -- a program whose output is what it is for
 /**
- * Shows on your own machine that what is claimed holds: each proof is one command, prints a table, and fails
- * when a line of it doesn't hold.
+ * Shows on your own machine that a claim holds: each proof is one command, prints a table, and fails when a
+ * line of it doesn't hold.
  *
- *     deno task proof                       what there is
+ *     deno task proof                       lists them
  *     deno task proof crash --rounds 50     one of them
  *
  * @module
