@@ -115,6 +115,8 @@ if (import.meta.main) {
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
   const isShort = !flags.full && !flags.changed && flags._.length === 0;
   const wantsBuilt = flags.built || isShort;
+  // Beside all that follows. Who names files wants to know of these alone.
+  const checked = flags._.length === 0 ? runChecks(report) : undefined;
   const built = wantsBuilt ? await buildOnce(report, ROOT) : undefined;
   // Where it cannot be made, each test that needs it says why.
   const project = flags._.length === 0 ? await testProject().catch(() => undefined) : undefined;
@@ -129,8 +131,7 @@ if (import.meta.main) {
   const options = { root: ROOT, env };
   const unstable: string[] = [];
   await Promise.all([
-    // Who names files wants to know of these alone.
-    flags._.length === 0 ? runChecks(report) : undefined,
+    checked,
     runTests(batchesOf(files), {
       ...options,
       // Many tests wait more than they compute.

@@ -88,6 +88,8 @@ export async function openPage(
   await page.goto(url);
   return Object.assign(page, {
     async [Symbol.asyncDispose]() {
+      // What a page asks for as it is closed may still be on its way to a route of the test.
+      await page.unrouteAll({ behavior: "ignoreErrors" });
       if (shared === undefined) await context.close();
       else await page.close();
       assertEquals(wrong, []);

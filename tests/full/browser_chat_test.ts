@@ -3,11 +3,11 @@
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Behaviour } from "./fakes/model_server.ts";
-import { answer, openPage, say, startChat } from "./support/browser.ts";
-import { needs } from "./support/needs.ts";
-import { shareService } from "./support/shared_service.ts";
-import { httpOf } from "./support/wire_socket.ts";
+import { type Behaviour } from "../fakes/model_server.ts";
+import { answer, openPage, say, startChat } from "../support/browser.ts";
+import { needs } from "../support/needs.ts";
+import { shareService } from "../support/shared_service.ts";
+import { httpOf } from "../support/wire_socket.ts";
 
 const shared = shareService((baseUrl) => ({
   agent: {

@@ -1,12 +1,12 @@
-/** The browser app for everybody: from an empty home, by keyboard alone, on a phone, in both themes. */
+/** The browser app for everybody: by keyboard alone, on a phone, in both themes. */
 
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { answer, openPage, say, startChat } from "./support/browser.ts";
-import { needs } from "./support/needs.ts";
-import { shareService } from "./support/shared_service.ts";
-import { httpOf } from "./support/wire_socket.ts";
+import { answer, openPage, say, startChat } from "../support/browser.ts";
+import { needs } from "../support/needs.ts";
+import { shareService } from "../support/shared_service.ts";
+import { httpOf } from "../support/wire_socket.ts";
 
 /** Nothing is configured, as in a home that was just made: the built-in model answers. */
 const shared = shareService(() => ({}), ["gateway", "--json"]);
@@ -36,18 +36,6 @@ async function fillChat(page: Page): Promise<void> {
   await page.locator(".ask .button:enabled", { hasText: "Deny" }).waitFor();
   await page.locator(".line-box > summary").first().click();
 }
-
-Deno.test({
-  ...needs("from an empty home, the link of the start leads to a first answer", "chromium"),
-  async fn() {
-    await using page = await openPage(appUrl());
-    await page.getByRole("heading", { name: "Welcome" }).waitFor();
-    await page.getByRole("button", { name: "What can you do?" }).click();
-    await page.locator(".agent", { hasText: "I am the built-in offline model" }).waitFor();
-    await page.locator(".chat-row", { hasText: "What can you do?" }).waitFor();
-    await page.getByRole("heading", { name: "What can you do?" }).waitFor();
-  },
-});
 
 for (const colorScheme of ["light", "dark"] as const) {
   Deno.test({
