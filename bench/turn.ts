@@ -57,11 +57,20 @@ function chat(base: string, stream: boolean): Turn {
   };
 }
 
+/** A connection follows no more chats than 256. */
+const CHATS_A_CONNECTION = 200;
+
 /** A connection a lane, a chat of its own a turn. */
 function overWebSocket(url: string): Turn {
-  const sockets: Promise<WebSocket>[] = [];
+  const sockets: { opened: Promise<WebSocket>; turns: number }[] = [];
   return async (lane) => {
-    const socket = await (sockets[lane] ??= open(url));
+    let own = sockets[lane];
+    if (own?.turns === CHATS_A_CONNECTION) (await own.opened).close();
+    if (own === undefined || own.turns === CHATS_A_CONNECTION) {
+      own = sockets[lane] = { opened: open(url), turns: 0 };
+    }
+    own.turns++;
+    const socket = await own.opened;
     await new Promise<void>((resolve, reject) => {
       const take = (data: unknown) => {
         const frame = JSON.parse(String(data));
@@ -123,9 +132,19 @@ async function startProfiled(modelUrl: string) {
     stream.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
   const said = linesOf(child.stdout);
   const told = linesOf(child.stderr);
-  const { value, done } = await said.read();
-  if (done) throw new Error(`The service did not start: ${(await told.read()).value}`);
-  const { apiUrl, wsUrl } = JSON.parse(value);
+  const profiled = Promise.withResolvers<unknown>();
+  let lastLine = "";
+  // Read as it comes: the service's log lines fill a pipe that nobody reads.
+  const allTold = (async () => {
+    for (let line; (line = (await told.read()).value) !== undefined; lastLine = line) {
+      if (line.startsWith("PROFILE ")) profiled.resolve(JSON.parse(line.slice("PROFILE ".length)));
+    }
+    profiled.reject(new Error(`The service ended: ${lastLine}`));
+  })();
+  profiled.promise.catch(() => {});
+  const { value: started } = await said.read();
+  if (started === undefined) await profiled.promise;
+  const { apiUrl, wsUrl } = JSON.parse(started!);
   let gateway = child.pid;
   // The innermost of the processes, behind its sandbox.
   for (let next; (next = childrenOf(gateway).at(-1)) !== undefined;) gateway = next;
@@ -135,17 +154,11 @@ async function startProfiled(modelUrl: string) {
     wsUrl,
     /** Begins a profile of the gateway, or ends it. */
     signal: () => Deno.kill(gateway, "SIGUSR2"),
-    async readProfile() {
-      for (;;) {
-        const { value, done } = await told.read();
-        if (done) throw new Error("The gateway ended before its profile");
-        if (value.startsWith("PROFILE ")) return JSON.parse(value.slice("PROFILE ".length));
-      }
-    },
+    profile: profiled.promise as Promise<Parameters<typeof componentTimes>[0]>,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await child.status;
-      await Promise.all([said.cancel(), told.cancel()]);
+      await Promise.all([said.cancel(), allTold]);
       await Deno.remove(home, { recursive: true });
     },
   };
@@ -210,7 +223,7 @@ if (profiled !== undefined) {
   service.signal();
   await sample(profiled, 16, total * 3);
   service.signal();
-  const found = await service.readProfile();
+  const found = await service.profile;
   if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
   const times = componentTimes(found);
   const sum = times.reduce((sum, [, us]) => sum + us, 0);
