@@ -51,6 +51,8 @@ export interface CallOutcome {
   output: string;
   /** Something was done, or may have been. */
   ran: boolean;
+  /** Absent where nothing was asked of the gate. */
+  tookMs?: number;
   /** What would have allowed a refused call. */
   remedy?: Remedy;
 }
@@ -128,9 +130,10 @@ async function runCall(deps: RunCallsDeps, call: ToolCall): Promise<CallOutcome>
     const startedMs = performance.now();
     const outcome = await act(deps, call);
     const { status } = outcome;
-    TOOL_SECONDS.record({ tool, status }, (performance.now() - startedMs) / 1_000);
+    const tookMs = performance.now() - startedMs;
+    TOOL_SECONDS.record({ tool, status }, tookMs / 1_000);
     if (status !== "ok") span.fail(status);
-    return outcome;
+    return { ...outcome, tookMs: Math.round(tookMs) };
   });
 }
 

@@ -301,19 +301,22 @@ class TurnLoop {
     const answer: Extract<Message, { role: "tool" }> = { role: "tool", results: [] };
     const stops: string[] = [];
     let last: AgentEvent | undefined;
-    const onOutcome = (call: ToolCall, { status, output, ran, remedy }: CallOutcome) => {
+    const onOutcome = (call: ToolCall, outcome: CallOutcome) => {
+      const { status, output, ran, tookMs, remedy } = outcome;
       this.#ranTool ||= ran;
       const { callId, tool, args } = call;
       const advice = this.#guard.observe({ tool, args, output });
       if (advice.kind === "stop") stops.push(advice.reason);
       const told = advice.kind === "warn" ? `${output}\n\n${advice.note}` : output;
-      answer.results.push({ callId, tool, output: told, failed: status !== "ok" });
+      const took = tookMs === undefined ? {} : { tookMs };
+      answer.results.push({ callId, tool, output: told, failed: status !== "ok", ...took });
       const event: AgentEvent = {
         type: "tool_result",
         callId,
         tool,
         status,
         output: told,
+        ...took,
         ...remedy && { remedy },
       };
       if (answer.results.length === calls.length) last = event;

@@ -47,9 +47,14 @@ Deno.test("runTurn() answers, and asks again after calls, until there are none",
     args: { path: "a" },
     hint: "read!",
   });
+  const { tookMs } = only(events, "tool_result")[0]!;
+  assert(tookMs !== undefined && tookMs >= 0);
   assertEquals(model.requests[1]!.messages.slice(1), [
     { role: "assistant", text: "", calls: [{ callId: "c1", tool: "read", args: { path: "a" } }] },
-    { role: "tool", results: [{ callId: "c1", tool: "read", output: "read done", failed: false }] },
+    {
+      role: "tool",
+      results: [{ callId: "c1", tool: "read", output: "read done", failed: false, tookMs }],
+    },
   ]);
   assertEquals(contextOf(agent).map(({ role }) => role), [
     "user",
@@ -151,12 +156,10 @@ Deno.test("runTurn() sums usage up over its calls and hands the finish reason on
   await using agent = testAgent({ model });
   const events = await agent.ask("hi");
   assertEquals(only(events, "usage").map(({ model }) => model), ["other/fallback", "fake/model"]);
-  assertEquals(endOf(events), {
-    type: "turn_end",
-    status: "done",
-    finishReason: "length",
-    usage: { inputTokens: 20, outputTokens: 8, reasoningTokens: 2, cachedTokens: 4 },
-  });
+  const { status, finishReason, usage: sum, models } = endOf(events);
+  assertEquals([status, finishReason], ["done", "length"]);
+  assertEquals(sum, { inputTokens: 20, outputTokens: 8, reasoningTokens: 2, cachedTokens: 4 });
+  assertEquals(models, [{ model: "fake/model", usage }, { model: "other/fallback", usage }]);
 });
 
 Deno.test("runTurn() passes notices of the model on", async () => {

@@ -28,6 +28,14 @@ export interface Usage {
   cachedTokens: number;
 }
 
+/** What a turn used of a model. */
+export interface ModelUsage {
+  /** `<provider>/<model id>`. */
+  model: string;
+  /** Absent: all that the turn used. */
+  usage?: Usage;
+}
+
 /** How a turn ended. `interrupted`: the process stopped or died under it. */
 export type TurnStatus = "done" | "failed" | "cancelled" | "timed_out" | "interrupted";
 
@@ -81,6 +89,8 @@ export type AgentEvent =
     status: "ok" | "failed" | "refused" | "interrupted";
     /** What the model is given, the cut stated where it was cut. */
     output: string;
+    /** Absent where nothing ran, or nobody saw its end. */
+    tookMs?: number;
     /** What would have allowed a refused call; absent where nothing would. */
     remedy?: Remedy;
   }
@@ -105,7 +115,16 @@ export type AgentEvent =
   | { type: "error"; error: ErrorData }
   | SessionUpdated
   | SaidFromElsewhere
-  | { type: "turn_end"; status: TurnStatus; finishReason: FinishReason; usage: Usage };
+  | {
+    type: "turn_end";
+    status: TurnStatus;
+    finishReason: FinishReason;
+    usage: Usage;
+    /** The same by model, the one that it was begun with first; the journal adds it. */
+    models?: readonly ModelUsage[];
+    /** From its start to its end; the journal adds it. */
+    tookMs?: number;
+  };
 
 /** An event as the journal holds it. */
 export interface StoredEvent {

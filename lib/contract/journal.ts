@@ -9,7 +9,7 @@
  */
 
 import type { TextPart } from "./text_part.ts";
-import type { AgentEvent, StoredEvent, TurnStatus, Usage } from "./events.ts";
+import type { AgentEvent, ModelUsage, StoredEvent, TurnStatus, Usage } from "./events.ts";
 import type { Message, OutFile, UserPart } from "./messages.ts";
 import type { TurnAutomation } from "./turns.ts";
 import type { AutomationStore } from "./automation_store.ts";
@@ -166,6 +166,8 @@ export interface Turn extends NewTurn {
   startedAt?: number;
   endedAt?: number;
   usage?: Usage;
+  /** The same by model, the one that it was begun with first; absent before its end. */
+  models?: readonly ModelUsage[];
   error?: ErrorData;
 }
 

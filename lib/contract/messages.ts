@@ -75,7 +75,14 @@ export type Message =
   }
   | {
     role: "tool";
-    results: { callId: string; tool: string; output: string; failed: boolean }[];
+    results: {
+      callId: string;
+      tool: string;
+      output: string;
+      failed: boolean;
+      /** For people; no model is given it. */
+      tookMs?: number;
+    }[];
   }
   /** Stands for every message before it (compaction). */
   | { role: "summary"; text: string };

@@ -95,6 +95,7 @@ export function createAcceptance(
           attempts: 0,
           afterSeq,
           firstMessage: undefined,
+          startedAt: undefined,
           automation,
           state: newTurnState(),
         };

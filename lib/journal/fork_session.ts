@@ -50,9 +50,9 @@ export class SessionForks extends Queries {
   );
   readonly #copyTurn = this.query(
     `INSERT INTO turns (id, session_id, channel, actor, durable, status,
-      attempts, after_seq, accepted_at, started_at, ended_at, usage, error, forgotten)
+      attempts, after_seq, accepted_at, started_at, ended_at, usage, models, error, forgotten)
     SELECT ?, ?, channel, actor, durable, status, attempts, 0, accepted_at, started_at, ended_at,
-      usage, error, forgotten
+      usage, models, error, forgotten
     FROM turns WHERE turn = ?`,
   );
   readonly #copyInput = this.query(

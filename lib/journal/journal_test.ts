@@ -6,7 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
-import type { AgentEvent } from "../contract/events.ts";
+import { type AgentEvent, NO_USAGE } from "../contract/events.ts";
 import type { Message } from "../contract/messages.ts";
 import { ServiceError } from "../base/errors.ts";
 import { openJournal } from "./open.ts";
@@ -182,17 +182,22 @@ Deno.test("addMessage() adds the events and the message together", async () => {
 });
 
 Deno.test("end() sets the row and says the error before the end", async () => {
-  const journal = open(() => 5_000);
+  let now = 3_000;
+  const journal = open(() => now);
   const { sessionId } = await begin(journal, "a");
   const usage = { inputTokens: 1, outputTokens: 2, reasoningTokens: 3, cachedTokens: 4 };
+  await journal.append("a", [{ type: "usage", model: "test/other", usage }]);
+  now = 5_000;
   const event = { ...ending("failed").event, usage };
   const error = { code: "provider_error" as const, message: "no", providerStatus: 500 };
   await journal.end("a", { event, error, forget: true });
   const { status, endedAt, ...turn } = journal.turn("a")!;
   assertEquals([status, endedAt, turn.usage, turn.error], ["failed", 5_000, usage, error]);
-  assertEquals((await replay(journal, sessionId, 1)).map(({ event }) => event), [
+  const models = [{ model: "test/model", usage: NO_USAGE }, { model: "test/other", usage }];
+  assertEquals(turn.models, models);
+  assertEquals((await replay(journal, sessionId, 2)).map(({ event }) => event), [
     { type: "error", error },
-    event,
+    { ...event, models, tookMs: 2_000 },
   ]);
   assertEquals(journal.counts().openTurns, 0);
   await journal.close();
@@ -230,7 +235,7 @@ Deno.test("end() of a turn that never started puts its input on record", async (
 });
 
 Deno.test("end() closes what the turn left open, in events and in messages", async () => {
-  const journal = open();
+  const journal = open(() => 5_000);
   const { sessionId } = await begin(journal, "a");
   const call = { callId: "c1", tool: "read_file", args: { path: "x" } };
   await journal.addMessage("a", { role: "assistant", text: "let me see", calls: [call] }, {
@@ -252,7 +257,11 @@ Deno.test("end() closes what the turn left open, in events and in messages", asy
       status: "interrupted",
       output: INTERRUPTED_OUTPUT,
     },
-    ending("cancelled").event,
+    {
+      ...ending("cancelled").event,
+      models: [{ model: "test/model" }],
+      tookMs: 0,
+    },
   ]);
   assertEquals(shortly(journal.context(sessionId)), [
     "user: input of a",

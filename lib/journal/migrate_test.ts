@@ -316,6 +316,10 @@ for (const [index, fixture] of FIXTURES.entries()) {
       if (version >= 7) assertMissed(journal);
       const [used] = journal.usage(0, 0);
       assertEquals([used!.channel, used!.model, used!.turns], ["api", "local/qwen3", 1]);
+      const { usage, models } = journal.turn("turn-1")!;
+      // Of turns before version 14 their events tell, which these have only of the start.
+      assertEquals(models?.map((each) => each.model), ["local/qwen3"]);
+      if (version >= 14) assertEquals(models, [{ model: "local/qwen3", usage: usage! }]);
       assertEquals(journal.session("cli:default")!.pinned, version < 10 ? undefined : true);
       const { interrupted, resume } = await journal.recover();
       assertEquals(interrupted, 0);

@@ -15,6 +15,8 @@ export interface OpenTurn extends EventSource {
   afterSeq: number;
   /** Id of its user message; undefined until it was started. */
   firstMessage: number | undefined;
+  /** When it was started first. */
+  startedAt: number | undefined;
   automation?: TurnAutomation;
   state: TurnState;
 }

@@ -9,6 +9,8 @@ import type { Journal, NewTurn } from "../contract/journal.ts";
 
 const SESSION = "test:a";
 
+const now = () => 5_000;
+
 /** Does something, crashes, and shows what the next start finds, before and after its recovery. */
 async function afterCrash(
   work: (journal: Journal) => Promise<unknown>,
@@ -16,11 +18,11 @@ async function afterCrash(
 ): Promise<void> {
   await withFolder(async (folder) => {
     const path = `${folder}/a.db`;
-    const journal = openJournal({ path });
+    const journal = openJournal({ path, now });
     await work(journal);
     crashCopy(path, `${folder}/copy.db`);
     await journal.close();
-    const next = openJournal({ path: `${folder}/copy.db` });
+    const next = openJournal({ path: `${folder}/copy.db`, now });
     await look(next, await next.recover());
     await next.close();
   });
@@ -80,7 +82,14 @@ Deno.test("recover() ends a foreground turn as interrupted and forgets it when n
     assertEquals(events.slice(4), [
       { type: "segment_end", streamId: "s", resuming: false, cut: true },
       { type: "error", error: turn.error! },
-      { type: "turn_end", status: "interrupted", finishReason: "stop", usage: turn.usage! },
+      {
+        type: "turn_end",
+        status: "interrupted",
+        finishReason: "stop",
+        usage: turn.usage!,
+        models: [{ model: "test/model", usage: NO_USAGE }, { model: "m", usage: turn.usage! }],
+        tookMs: 0,
+      },
     ]);
     assertEquals(contextOf(journal), []);
     const { id } = journal.session(SESSION)!;
@@ -335,7 +344,7 @@ for (const durable of [false, true]) {
     withFolder(async (folder) => {
       let copies = 0;
       const path = `${folder}/a.db`;
-      const journal = openJournal({ path });
+      const journal = openJournal({ path, now });
       const before: Partial<NewTurn> = { durable };
       await journal.accept(newTurn("a", before));
       await journal.accept(newTurn("waiting", before));
@@ -357,7 +366,7 @@ async function checkRecovery(path: string, durable: boolean): Promise<void> {
     copies.push(`${path}-${copies.length}`);
     crashCopy(path, copies.at(-1)!);
   };
-  const journal = openJournal({ path, schedule });
+  const journal = openJournal({ path, schedule, now });
   const { sessionId, status } = journal.turn("a")!;
   const { interrupted, resume } = await journal.recover();
   // A turn whose answer is on record is done, whatever kept its end from being recorded.
@@ -369,7 +378,7 @@ async function checkRecovery(path: string, durable: boolean): Promise<void> {
   assert(copies.length > 1 || status === "done");
   // Cut off anywhere in itself and done again, the recovery comes to the same.
   for (const copy of copies) {
-    const again = openJournal({ path: copy, schedule: queueMicrotask });
+    const again = openJournal({ path: copy, schedule: queueMicrotask, now });
     await again.recover();
     assertEquals([await replay(again, sessionId), again.context(sessionId)], [...outcome]);
     await again.close();

@@ -1,4 +1,4 @@
-import { type AgentEvent, NO_USAGE, type Usage } from "../contract/events.ts";
+import { type AgentEvent, type ModelUsage, NO_USAGE, type Usage } from "../contract/events.ts";
 import type { Message, OutFile, ToolCall } from "../contract/messages.ts";
 
 /** What the model is told, and the reader shown, of a call whose end is on no record. */
@@ -9,6 +9,7 @@ export const INTERRUPTED_OUTPUT =
 interface CallOutcome {
   output: string;
   failed: boolean;
+  tookMs?: number;
 }
 
 /** A stream that had a delta and no end. */
@@ -99,7 +100,10 @@ export function noteEvent(state: TurnState, event: AgentEvent): void {
       state.calls.delete(event.callId);
       if (event.status !== "refused") state.ranTool = true;
       const call = state.unanswered.get(event.callId) ?? state.unsaid.get(event.callId);
-      if (call) call.outcome = { output: event.output, failed: event.status !== "ok" };
+      const { output, status, tookMs } = event;
+      if (call) {
+        call.outcome = { output, failed: status !== "ok", ...tookMs !== undefined && { tookMs } };
+      }
       break;
     }
     case "usage": {
@@ -131,6 +135,14 @@ export function noteMessage(state: TurnState, message: Message): void {
   } else if (message.role === "tool") {
     for (const { callId } of message.results) state.unanswered.delete(callId);
   }
+}
+
+/** What its models were used for, that it was begun with first; nothing for a turn that asked none. */
+export function modelsOf({ model, usageOf }: Pick<TurnState, "model" | "usageOf">): ModelUsage[] {
+  if (model === undefined) return [];
+  const names = new Set([model, ...usageOf.keys()]);
+  if (names.size === 1) return [{ model }];
+  return [...names].map((name) => ({ model: name, usage: usageOf.get(name) ?? NO_USAGE }));
 }
 
 /** An end for each open stream and approval, and a result for each open call. `goesOn`: the turn will say more. */
@@ -183,8 +195,8 @@ function toolMessage<Call extends { outcome?: CallOutcome }>(
   return {
     role: "tool",
     results: calls.map(([callId, call]) => {
-      const { output, failed } = call.outcome ?? { output: INTERRUPTED_OUTPUT, failed: true };
-      return { callId, tool: toolOf(call), output, failed };
+      const outcome = call.outcome ?? { output: INTERRUPTED_OUTPUT, failed: true };
+      return { callId, tool: toolOf(call), ...outcome };
     }),
   };
 }

@@ -12,7 +12,7 @@ import type { SaidLog } from "./said.ts";
 import { mediaHashes, type SessionFiles } from "./session_files.ts";
 import type { SearchIndex } from "./search.ts";
 import type { SessionRows } from "./sessions.ts";
-import { closingEvents, closingMessages, noteEvent, noteMessage } from "./turn_state.ts";
+import { closingEvents, closingMessages, modelsOf, noteEvent, noteMessage } from "./turn_state.ts";
 import type { TurnRows } from "./turns.ts";
 import type { UsageDays } from "./usage.ts";
 
@@ -105,21 +105,30 @@ export function createTurnWrites(
     start(open) {
       const firstMessage = open.firstMessage ?? enterInput(open, { forget: false });
       open.attempts++;
-      turns.start(open.turn, { startedAt: now(), afterSeq: open.afterSeq, firstMessage });
+      open.startedAt ??= now();
+      const { startedAt, afterSeq } = open;
+      turns.start(open.turn, { startedAt, afterSeq, firstMessage });
     },
     compact(open, summary, keepFrom) {
       say(open, [encodeEvent({ type: "summary", text: summary })]);
       messages.replaceBy(open, events.head(open.sessionId), summary, keepFrom);
     },
-    end(open, { event, error, forget }) {
+    end(open, { event: told, error, forget }) {
       if (open.firstMessage === undefined) enterInput(open, { forget });
       close(open, { goesOn: false, forget });
+      const { startedAt } = open;
+      const endedAt = now();
+      const models = modelsOf(open.state);
+      const event: AgentEvent = {
+        ...told,
+        ...models.length > 0 && { models },
+        ...startedAt !== undefined && { tookMs: Math.max(0, endedAt - startedAt) },
+      };
       const last: AgentEvent[] = error === undefined ? [event] : [{ type: "error", error }, event];
       say(open, last.map(encodeEvent));
-      const { status, usage } = event;
-      const endedAt = now();
-      turns.end(open.turn, { status, usage, error, endedAt, forgotten: forget });
-      usageDays.add(open.turn, open.state, endedAt);
+      const { status, usage } = told;
+      turns.end(open.turn, { status, usage, models, error, endedAt, forgotten: forget });
+      usageDays.add(open.turn, models, { all: open.state.usage, endedAt });
       said.release(open.sessionId, events.head(open.sessionId));
       // Nothing was done, so the same request may be made again. What
       // was closed above counts: a call that was cut off may have taken effect.

@@ -1,4 +1,4 @@
-import type { TurnStatus, Usage } from "../contract/events.ts";
+import type { ModelUsage, TurnStatus, Usage } from "../contract/events.ts";
 import type { TurnAutomation } from "../contract/turns.ts";
 import type { ErrorData } from "../base/errors.ts";
 import { Queries, toJson } from "./query.ts";
@@ -24,6 +24,8 @@ export interface OpenTurnRow {
   afterSeq: number;
   /** Undefined until it was started. */
   firstMessage: number | undefined;
+  /** Undefined as long. */
+  startedAt: number | undefined;
   automation?: TurnAutomation;
 }
 
@@ -43,14 +45,15 @@ type Row = [
   startedAt: number | null,
   endedAt: number | null,
   usage: string | null,
+  models: string | null,
   error: string | null,
   automation: string | null,
   parts: string,
 ];
 
 const SELECT = `SELECT t.turn, t.id, t.session_id, s.key, t.channel, t.actor, t.durable, t.status,
-    t.attempts, t.crashes, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage, t.error,
-    t.automation, i.parts
+    t.attempts, t.crashes, t.after_seq, t.accepted_at, t.started_at, t.ended_at, t.usage,
+    t.models, t.error, t.automation, i.parts
   FROM turns AS t CROSS JOIN sessions AS s ON s.id = t.session_id
   CROSS JOIN inputs AS i ON i.turn = t.turn
   WHERE s.key NOT NULL`;
@@ -71,7 +74,8 @@ export class TurnRows extends Queries {
     "UPDATE turns SET status = 'queued', crashes = crashes + ? WHERE turn = ?",
   );
   readonly #updateEnd = this.query(
-    "UPDATE turns SET status = ?, ended_at = ?, usage = ?, error = ?, forgotten = ? WHERE turn = ?",
+    `UPDATE turns SET status = ?, ended_at = ?, usage = ?, models = ?, error = ?, forgotten = ?
+    WHERE turn = ?`,
   );
   readonly #selectOne = this.query(`${SELECT} AND t.id = ?`, toTurn);
   readonly #selectPage = this.query(
@@ -79,8 +83,8 @@ export class TurnRows extends Queries {
     toTurn,
   );
   readonly #selectOpen = this.query(
-    `SELECT turn, session_id, durable, attempts, after_seq, first_message, automation FROM turns
-     WHERE id = ? AND ended_at IS NULL`,
+    `SELECT turn, session_id, durable, attempts, after_seq, first_message, started_at, automation
+     FROM turns WHERE id = ? AND ended_at IS NULL`,
     toOpenTurnRow,
   );
   readonly #selectAny = this.query("SELECT turn FROM turns WHERE id = ?");
@@ -129,16 +133,18 @@ export class TurnRows extends Queries {
 
   end(
     turn: number,
-    { status, endedAt, usage, error, forgotten }: {
+    { status, endedAt, usage, models, error, forgotten }: {
       status: TurnStatus;
       endedAt: number;
       usage: Usage;
+      models: readonly ModelUsage[];
       error?: ErrorData;
       forgotten: boolean;
     },
   ): void {
     const isForgotten = forgotten ? 1 : 0;
-    this.#updateEnd.run(status, endedAt, toJson(usage), toJson(error), isForgotten, turn);
+    const told = [usage, models, error].map(toJson);
+    this.#updateEnd.run(status, endedAt, ...told, isForgotten, turn);
   }
 
   find(id: string): Turn | undefined {
@@ -174,12 +180,13 @@ export class TurnRows extends Queries {
 }
 
 function toOpenTurnRow(
-  [turn, sessionId, durable, attempts, afterSeq, firstMessage, automation]: [
+  [turn, sessionId, durable, attempts, afterSeq, firstMessage, startedAt, automation]: [
     number,
     number,
     number,
     number,
     number,
+    number | null,
     number | null,
     string | null,
   ],
@@ -191,6 +198,7 @@ function toOpenTurnRow(
     attempts,
     afterSeq,
     firstMessage: firstMessage ?? undefined,
+    startedAt: startedAt ?? undefined,
     ...automation !== null && { automation: JSON.parse(automation) },
   };
 }
@@ -212,6 +220,7 @@ function toTurn(row: Row): Turn {
     startedAt,
     endedAt,
     usage,
+    models,
     error,
     automation,
     parts,
@@ -233,6 +242,7 @@ function toTurn(row: Row): Turn {
     ...startedAt !== null && { startedAt },
     ...endedAt !== null && { endedAt },
     ...usage !== null && { usage: JSON.parse(usage) },
+    ...models !== null && { models: JSON.parse(models) },
     ...error !== null && { error: JSON.parse(error) },
     ...automation !== null && { automation: JSON.parse(automation) },
   };

@@ -1,7 +1,6 @@
-import { NO_USAGE, type Usage } from "../contract/events.ts";
+import type { ModelUsage, Usage } from "../contract/events.ts";
 import type { UsageRow } from "../contract/journal.ts";
 import { Queries } from "./query.ts";
-import type { TurnState } from "./turn_state.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -23,19 +22,16 @@ export class UsageDays extends Queries {
     toUsageRow,
   );
 
-  /** A turn has ended; inside a batch of the writer. One that never asked a model isn't counted. */
-  add(
-    turn: number,
-    { model, usageOf }: Pick<TurnState, "model" | "usageOf">,
-    endedAt: number,
-  ): void {
-    if (model === undefined) return;
+  /** A turn has ended; inside a batch of the writer. The first model is the one that it was begun with. */
+  add(turn: number, models: readonly ModelUsage[], { all, endedAt }: {
+    all: Usage;
+    endedAt: number;
+  }): void {
     const day = Math.floor(endedAt / DAY_MS);
-    for (const name of new Set([model, ...usageOf.keys()])) {
-      const { inputTokens, outputTokens, reasoningTokens, cachedTokens } = usageOf.get(name) ??
-        NO_USAGE;
+    for (const [at, { model, usage = all }] of models.entries()) {
+      const { inputTokens, outputTokens, reasoningTokens, cachedTokens } = usage;
       const tokens = [inputTokens, outputTokens, reasoningTokens, cachedTokens];
-      this.#add.run(day, turn, name, name === model ? 1 : 0, ...tokens);
+      this.#add.run(day, turn, model, at === 0 ? 1 : 0, ...tokens);
     }
   }
 

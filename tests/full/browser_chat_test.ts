@@ -72,9 +72,16 @@ browserTest(
     await answerOf(page, "All seen").waitFor();
     // The cost is by the configured prices.
     await page.locator(".meta", { hasText: "20 in, 10 out" }).waitFor();
-    assertStringIncludes(await page.locator(".meta").innerText(), "cost 0.04");
+    const figures = () =>
+      Promise.all([
+        page.locator(".meta").innerText(),
+        page.locator(".line-box", { hasText: "list_files" }).locator("summary").innerText(),
+      ]);
+    const watched = await figures();
+    assert(/^local\/fake · cost 0\.04 · [\d.]+\s?s · /.test(watched[0]), watched[0]);
     await page.reload();
-    await answerOf(page, "All seen").waitFor();
+    await page.locator(".meta", { hasText: "cost" }).waitFor();
+    assertEquals(await figures(), watched);
     await check();
   },
 );

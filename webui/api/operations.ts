@@ -1267,6 +1267,8 @@ export interface Operations {
           tool: string;
           output: string;
           failed: boolean;
+          /** How long the call took, the wait for a person included */
+          took_ms?: number;
         }>;
       } | {
         id: number;
@@ -1287,9 +1289,17 @@ export interface Operations {
           reasoning_tokens: number;
           cached_tokens: number;
         };
+        /** The same by model, the one that the turn was begun with first */
+        models?: Array<{
+          input_tokens: number;
+          output_tokens: number;
+          reasoning_tokens: number;
+          cached_tokens: number;
+          model: string;
+        }>;
         /** Seconds since 1970. */
         accepted_at: number;
-        /** From its start to its end. */
+        /** From the turn's start to its end */
         took_ms?: number;
       }>;
       /** Messages of people before this page. */

@@ -20,11 +20,23 @@ effect(() => {
   ask("models.list", {}).then((answer) => models.value = answer, () => {});
 });
 
-/** What a turn cost; undefined where no price is configured for its model. */
-export function costOf({ model, usage }: Pick<Turn, "model" | "usage">): number | undefined {
-  const price = models.value?.models.find(({ name }) => name === model.value)?.price;
-  if (price === undefined || usage.value === undefined) return undefined;
-  const { input_tokens, cached_tokens, output_tokens } = usage.value;
-  return ((input_tokens - cached_tokens) * price.input + cached_tokens * price.cached_input +
-    output_tokens * price.output) / 1_000_000;
+/** The models that have answered in a turn; the one that it was begun with where none has. */
+export function modelsOf({ models: { value = [] } }: Pick<Turn, "models">) {
+  const answered = value.filter(({ output_tokens, input_tokens }) =>
+    output_tokens + input_tokens > 0
+  );
+  return answered.length > 0 ? answered : value.slice(0, 1);
+}
+
+/** What a turn cost; undefined where no price is configured for one of its models. */
+export function costOf(turn: Pick<Turn, "models">): number | undefined {
+  const costs = modelsOf(turn).map(({ model, input_tokens, cached_tokens, output_tokens }) => {
+    const price = models.value?.models.find(({ name }) => name === model)?.price;
+    return price === undefined
+      ? NaN
+      : (input_tokens - cached_tokens) * price.input + cached_tokens * price.cached_input +
+        output_tokens * price.output;
+  });
+  const sum = costs.reduce((sum, cost) => sum + cost, 0) / 1_000_000;
+  return costs.length === 0 || Number.isNaN(sum) ? undefined : sum;
 }

@@ -18,10 +18,8 @@ function change(turn: Turn, frame: ServerFrame, isLive: boolean): void {
   switch (frame.event) {
     case "turn_start":
       turn.status.value = "running";
-      turn.model.value = frame.model;
       turn.blocks.value = [];
       turn.error.value = undefined;
-      turn.startedAt = isLive ? performance.now() : undefined;
       return;
     case "delta":
       return addText(turn, "text", frame);
@@ -34,7 +32,7 @@ function change(turn: Turn, frame: ServerFrame, isLive: boolean): void {
       return addProgress(turn, frame);
     case "tool_result": {
       const block = callOf(turn, frame.call_id);
-      if (block !== undefined) endCall(block, frame.status, isLive);
+      if (block !== undefined) endCall(block, frame.status, frame.took_ms);
       return;
     }
     case "message": {
@@ -62,7 +60,8 @@ function change(turn: Turn, frame: ServerFrame, isLive: boolean): void {
     case "turn_end":
       turn.status.value = frame.status;
       turn.usage.value = frame.usage;
-      if (turn.startedAt !== undefined) turn.tookMs.value = performance.now() - turn.startedAt;
+      turn.models.value = frame.models;
+      turn.tookMs.value = frame.took_ms;
       for (const block of turn.blocks.value) endBlock(block);
       return;
   }
@@ -108,15 +107,15 @@ function callOf({ blocks }: Turn, callId: string): ToolBlock | undefined {
     | undefined;
 }
 
-function endCall(block: ToolBlock, status: ToolBlock["status"]["value"], isLive: boolean): void {
+function endCall(block: ToolBlock, status: ToolBlock["status"]["value"], tookMs?: number): void {
   block.isDone.value = true;
   block.status.value = status;
-  if (isLive) block.tookMs.value = performance.now() - block.startedAt!;
+  block.tookMs.value = tookMs;
 }
 
 /** Nothing of a turn goes on after its end. */
 function endBlock(block: Block): void {
-  if (block.kind === "tool" && !block.isDone.value) endCall(block, undefined, false);
+  if (block.kind === "tool" && !block.isDone.value) endCall(block, undefined);
   if ("isOpen" in block) block.isOpen.value = false;
   if (block.kind === "approval") block.outcome.value ??= "void";
 }

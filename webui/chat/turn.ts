@@ -80,7 +80,6 @@ export interface ToolBlock {
   /** Where they are known already; else they are asked for. */
   detail: Signal<{ args: unknown; output?: string } | undefined>;
   tookMs: Signal<number | undefined>;
-  startedAt?: number;
 }
 
 /** A turn. */
@@ -94,10 +93,9 @@ export interface Turn {
   blocks: Signal<readonly Block[]>;
   status: Signal<TurnStatus>;
   error: Signal<string | undefined>;
-  model: Signal<string | undefined>;
   usage: Signal<Frame<"turn_end">["usage"] | undefined>;
+  models: Signal<Frame<"turn_end">["models"]>;
   tookMs: Signal<number | undefined>;
-  startedAt?: number;
   /** Seconds since 1970, where it is known. */
   acceptedAt?: number;
   /** How much of its files was sent, 0 to 1; undefined without files, or when it is done. */
@@ -128,8 +126,8 @@ export function newTurn(
     blocks: signal([]),
     status: signal(status),
     error: signal(undefined),
-    model: signal(undefined),
     usage: signal(undefined),
+    models: signal(undefined),
     tookMs: signal(undefined),
     uploaded: signal(undefined),
   };
@@ -160,7 +158,6 @@ export function newTool(tool: string, hint: string, callId?: string): ToolBlock 
     progress: signal(""),
     detail: signal(undefined),
     tookMs: signal(undefined),
-    startedAt: performance.now(),
   };
 }
 
@@ -223,24 +220,26 @@ export function userOf(row: Extract<MessageRow, { role: "user" }>): UserMessage 
 /** How a turn on record ended. */
 function noteTurn(
   turn: Turn,
-  { status, detail, usage, accepted_at, took_ms }: RecordPage["turns"][number],
+  { status, detail, usage, models, accepted_at, took_ms }: RecordPage["turns"][number],
 ): void {
   turn.status.value = status === "queued" ? "waiting" : status;
   turn.error.value = detail;
   turn.usage.value = usage;
+  turn.models.value = models;
   turn.tookMs.value = took_ms;
   turn.acceptedAt = accepted_at;
 }
 
 function addRow(turn: Turn, row: Exclude<MessageRow, { role: "user" | "summary" }>): void {
   if (row.role === "tool") {
-    for (const { call_id, output, failed } of row.results) {
+    for (const { call_id, output, failed, took_ms } of row.results) {
       const block = turn.blocks.value.find((block) =>
         block.kind === "tool" && block.callId === call_id &&
         block.detail.value?.output === undefined
       );
       if (block?.kind !== "tool") continue;
       block.status.value = failed ? "failed" : "ok";
+      block.tookMs.value = took_ms;
       block.detail.value = { args: block.detail.value?.args, output };
     }
     return;

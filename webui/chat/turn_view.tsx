@@ -11,7 +11,7 @@ import { wordsOf } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval_card.tsx";
 import type { Chat } from "./chat.ts";
 import { chatOf, link } from "./connection.ts";
-import { costOf } from "./models.ts";
+import { costOf, modelsOf } from "./models.ts";
 import { Markdown } from "./markdown.tsx";
 import { type Block, type ChatFile, isUnderWay, type ToolBlock, type Turn } from "./turn.ts";
 
@@ -306,7 +306,7 @@ function Meta({ turn }: { turn: Turn }) {
   const tookMs = turn.tookMs.value;
   const cost = costOf(turn);
   const parts = [
-    turn.model.value,
+    modelsOf(turn).map(({ model }) => model).join(", ") || undefined,
     cost === undefined
       ? undefined
       : t.chat.cost(formatNumber(cost, { maximumSignificantDigits: 2 })),

@@ -10,7 +10,7 @@ import type { OutFile } from "../../../lib/contract/messages.ts";
 import type { ApprovalView } from "../../../lib/contract/actions.ts";
 import { errorFrame } from "../../../lib/listen/error_frame.ts";
 import type { Frame, ServerFrame } from "../../../lib/contract/wire/frames.ts";
-import { usageOnWire } from "../../../lib/contract/wire/usage_on_wire.ts";
+import { modelsOnWire, usageOnWire } from "../../../lib/contract/wire/usage_on_wire.ts";
 
 /** What a channel shows. */
 export interface ShownOptions {
@@ -91,17 +91,28 @@ export function eventFrame(
       return messageFrame({ ...event, text: "", media: event.files }, inTurn, context);
     case "message":
       return messageFrame(event, place, context);
-    case "turn_end":
+    case "turn_end": {
+      const { status, usage, models, tookMs } = event;
       return {
         event: "turn_end",
         ...inTurn,
-        status: event.status,
-        usage: usageOnWire(event.usage),
+        status,
+        usage: usageOnWire(usage),
+        ...models !== undefined && { models: modelsOnWire(models, usage) },
+        ...tookMs !== undefined && { took_ms: tookMs },
       };
+    }
     case "tool_result": {
       if (!sendToolHints) return undefined;
-      const { callId, tool, status } = event;
-      return { event: "tool_result", ...inTurn, call_id: callId, tool, status };
+      const { callId, tool, status, tookMs } = event;
+      return {
+        event: "tool_result",
+        ...inTurn,
+        call_id: callId,
+        tool,
+        status,
+        ...tookMs !== undefined && { took_ms: tookMs },
+      };
     }
     case "usage":
     case "summary":

@@ -56,8 +56,8 @@ const CASES: [AgentEvent, Record<string, unknown> | undefined, (keyof FrameConte
     "sendProgress",
   ],
   [
-    { type: "tool_result", callId: "c", tool: "exec", status: "ok", output: "secret" },
-    { event: "tool_result", ...HERE, call_id: "c", tool: "exec", status: "ok" },
+    { type: "tool_result", callId: "c", tool: "exec", status: "ok", output: "secret", tookMs: 7 },
+    { event: "tool_result", ...HERE, call_id: "c", tool: "exec", status: "ok", took_ms: 7 },
     "sendToolHints",
   ],
   [
@@ -133,12 +133,27 @@ const CASES: [AgentEvent, Record<string, unknown> | undefined, (keyof FrameConte
     },
   ],
   [
-    { type: "turn_end", status: "timed_out", finishReason: "stop", usage },
+    {
+      type: "turn_end",
+      status: "timed_out",
+      finishReason: "stop",
+      usage,
+      models: [{ model: "a/b" }],
+      tookMs: 9,
+    },
     {
       event: "turn_end",
       ...HERE,
       status: "timed_out",
       usage: { input_tokens: 10, output_tokens: 20, reasoning_tokens: 5, cached_tokens: 3 },
+      models: [{
+        model: "a/b",
+        input_tokens: 10,
+        output_tokens: 20,
+        reasoning_tokens: 5,
+        cached_tokens: 3,
+      }],
+      took_ms: 9,
     },
   ],
 ];

@@ -34,6 +34,17 @@ export const usage = z.object({
   cached_tokens: z.int(),
 });
 
+/** The same by model. */
+export const modelUsages = z.array(usage.extend({ model: z.string() }))
+  .describe("The same by model, the one that the turn was begun with first");
+
+/** How long a turn took. */
+export const turnTookMs = z.int().describe("From the turn's start to its end");
+
+/** How long a tool call took. */
+export const callTookMs = z.int()
+  .describe("How long the call took, the wait for a person included");
+
 const approval = z.object({
   id: z.string(),
   digest: z.string().describe("64 hex digits; an answer repeats them, or in a chat the first 8"),
@@ -114,6 +125,7 @@ export const FRAMES = {
     call_id: z.string(),
     tool: z.string(),
     status: z.enum(["ok", "failed", "refused", "interrupted"]),
+    took_ms: callTookMs.optional(),
   }).describe(
     "A tool call has ended; with sendToolHints alone. The messages of the session have its arguments and output",
   ),
@@ -130,6 +142,8 @@ export const FRAMES = {
     ...inTurn,
     status: z.enum(["done", "failed", "cancelled", "timed_out", "interrupted"]),
     usage,
+    models: modelUsages.optional(),
+    took_ms: turnTookMs.optional(),
   }).describe("The turn has ended; nothing of it follows"),
   session_updated: z.object({
     event: z.literal("session_updated"),

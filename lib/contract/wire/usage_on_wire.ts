@@ -1,4 +1,4 @@
-import type { Usage } from "../events.ts";
+import type { ModelUsage, Usage } from "../events.ts";
 import type { Frame } from "./frames.ts";
 
 /** Tokens as clients are told of them. */
@@ -9,4 +9,12 @@ export function usageOnWire(usage: Usage): Frame<"turn_end">["usage"] {
     reasoning_tokens: usage.reasoningTokens,
     cached_tokens: usage.cachedTokens,
   };
+}
+
+/** The same by model. */
+export function modelsOnWire(
+  models: readonly ModelUsage[],
+  all: Usage,
+): NonNullable<Frame<"turn_end">["models"]> {
+  return models.map(({ model, usage = all }) => ({ model, ...usageOnWire(usage) }));
 }

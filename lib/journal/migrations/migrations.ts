@@ -12,6 +12,7 @@ import { retention } from "./0010_retention.ts";
 import { fewerPages } from "./0011_fewer_pages.ts";
 import { search } from "./0012_search.ts";
 import { usage } from "./0013_usage.ts";
+import { turnModels } from "./0014_turn_models.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly Migration[] = [
   fewerPages,
   search,
   usage,
+  turnModels,
 ];

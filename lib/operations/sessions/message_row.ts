@@ -60,11 +60,12 @@ export function toMessageRow(
       return {
         ...head,
         role: "tool",
-        results: message.results.map(({ callId, tool, output, failed }) => ({
+        results: message.results.map(({ callId, tool, output, failed, tookMs }) => ({
           call_id: callId,
           tool,
           output,
           failed,
+          ...tookMs !== undefined && { took_ms: tookMs },
         })),
       };
     case "summary":

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { usage } from "../../contract/wire/frames.ts";
+import { callTookMs, modelUsages, turnTookMs, usage } from "../../contract/wire/frames.ts";
 import { seconds } from "../fields.ts";
 
 /** A session in a list. */
@@ -62,8 +62,9 @@ export const turnRow = z.object({
   status: z.enum(["queued", "running", "done", "failed", "cancelled", "timed_out", "interrupted"]),
   detail: z.string().optional().describe("Why it failed."),
   usage: usage.optional(),
+  models: modelUsages.optional(),
   accepted_at: seconds,
-  took_ms: z.int().optional().describe("From its start to its end."),
+  took_ms: turnTookMs.optional(),
 }).describe("A turn.");
 
 const ofAny = { id: z.int(), turn_id: z.string().describe("Empty for one from elsewhere.") };
@@ -101,6 +102,7 @@ export const messageRow = z.discriminatedUnion("role", [
       tool: z.string(),
       output: z.string(),
       failed: z.boolean(),
+      took_ms: callTookMs.optional(),
     })),
   }),
   z.object({ ...ofAny, role: z.literal("summary"), text: z.string() }),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { usageOnWire } from "../../contract/wire/usage_on_wire.ts";
+import { modelsOnWire, usageOnWire } from "../../contract/wire/usage_on_wire.ts";
 import type { Journal, StoredMessage, Turn } from "../../contract/journal.ts";
 import { errorFrame } from "../../listen/error_frame.ts";
 import { inSeconds } from "../fields.ts";
@@ -15,14 +15,16 @@ export function turnsOf(
 }
 
 function toRow(
-  { id, status, error, usage, acceptedAt, startedAt, endedAt }: Turn,
+  { id, status, error, usage, models, acceptedAt, startedAt, endedAt }: Turn,
 ): z.input<typeof turnRow> {
   return {
     turn_id: id,
     status,
     ...error !== undefined && { detail: errorFrame(error, {}, { ofTurn: true }).detail },
     ...usage !== undefined && { usage: usageOnWire(usage) },
+    ...usage !== undefined && models !== undefined && { models: modelsOnWire(models, usage) },
     accepted_at: inSeconds(acceptedAt),
-    ...startedAt !== undefined && endedAt !== undefined && { took_ms: endedAt - startedAt },
+    ...startedAt !== undefined && endedAt !== undefined &&
+      { took_ms: Math.max(0, endedAt - startedAt) },
   };
 }

@@ -465,6 +465,10 @@ const VERSION_13 = `${VERSION_12}
       cached_tokens) VALUES (0, 'api', 'local/qwen3', 1, 0, 0, 0, 0);
   `;
 
+const VERSION_14 = `${VERSION_13}
+  UPDATE turns SET models = '[{"model":"local/qwen3","usage":' || usage || '}]' WHERE id = 'turn-1';
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
@@ -475,4 +479,5 @@ export const FIXTURES: readonly string[] = [
   VERSION_11,
   VERSION_12,
   VERSION_13,
+  VERSION_14,
 ];
