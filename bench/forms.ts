@@ -17,6 +17,7 @@ import { denoBinary } from "../release/deno_binary.ts";
 import { makeSelfExtracting } from "../release/self_extracting.ts";
 import { TARGETS } from "../release/targets.ts";
 import { programArgs, ROOT } from "../tests/support/home.ts";
+import { sharedMb } from "./processes.ts";
 import { median } from "./report.ts";
 
 /** One form. */
@@ -75,20 +76,11 @@ async function timeGateway(form: Form, folder: string): Promise<[ms: number, meg
   const { done } = await lines.read();
   const ms = performance.now() - startedAt;
   if (done) throw new Error(`${form.name} serves no gateway`);
-  const megabytes = memoryOf(child.pid);
+  const megabytes = sharedMb(child.pid);
   child.kill("SIGTERM");
   await lines.cancel();
   await child.status;
   return [ms, megabytes];
-}
-
-/** Of a process and all that it has started, each page once (PSS), MB. */
-function memoryOf(pid: number): number {
-  const [, pss] = /^Pss:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))!;
-  const children = [...Deno.readDirSync(`/proc/${pid}/task`)].flatMap(({ name }) =>
-    Deno.readTextFileSync(`/proc/${pid}/task/${name}/children`).split(" ").filter(Boolean)
-  );
-  return Number(pss) / 1024 + children.reduce((sum, child) => sum + memoryOf(Number(child)), 0);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -116,6 +116,12 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(status.match(/VmRSS:\s+(\d+)/)![1]) / 1024;
 }
 
+/** Memory of a process and all that it has started, each page once (PSS), MB. */
+export function sharedMb(pid: number): number {
+  const [, kb] = /^Pss:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))!;
+  return childrenOf(pid).reduce((sum, child) => sum + sharedMb(child), Number(kb) / 1024);
+}
+
 /**
  * Processor time that a process and all that it has started have used, all threads together, seconds.
  * What has ended counts once whoever started it has noticed.

@@ -12,14 +12,12 @@
  * @module
  */
 
-import { askChat } from "./ask_chat.ts";
 import { parseArgs } from "@std/cli/parse-args";
 import { TextLineStream } from "@std/streams/text-line-stream";
-// @ts-types="@types/ws"
-import { WebSocket } from "ws";
 import { componentTimes } from "./cpu_profile.ts";
-import { childrenOf, cpuSeconds, makeBenchHome, startModel, startProxy } from "./processes.ts";
+import { childrenOf, makeBenchHome, startModel, startProxy } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
+import { chat, overWebSocket, type Sample, sample, type Subject } from "./turns.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const TOKENS = 10;
@@ -32,86 +30,6 @@ const total = Number(given.turns ?? 400);
 const lanes = String(given.parallel ?? "1,16,64").split(",").map(Number);
 const ways = String(given.ways ?? "whole,streamed,websocket").split(",");
 const profile = String(given.profile ?? "whole");
-
-/** Runs one turn to its end, on one of so many lanes. */
-type Turn = (lane: number) => Promise<void>;
-
-/** Something that answers turns. */
-interface Subject {
-  pid: number;
-  turn: Turn;
-}
-
-interface Sample {
-  perS: number;
-  cpuUs: number;
-  ms: number;
-}
-
-function chat(base: string, stream: boolean): Turn {
-  return async () => {
-    const response = await askChat(base, stream);
-    const text = await response.text();
-    const isWhole = stream ? text.endsWith("data: [DONE]\n\n") : text.includes("hihihihi");
-    if (!isWhole) throw new Error(`${response.status}: ${text}`);
-  };
-}
-
-/** A connection follows no more chats than 256. */
-const CHATS_A_CONNECTION = 200;
-
-/** A connection a lane, a chat of its own a turn. */
-function overWebSocket(url: string): Turn {
-  const sockets: { opened: Promise<WebSocket>; turns: number }[] = [];
-  return async (lane) => {
-    let own = sockets[lane];
-    if (own?.turns === CHATS_A_CONNECTION) (await own.opened).close();
-    if (own === undefined || own.turns === CHATS_A_CONNECTION) {
-      own = sockets[lane] = { opened: open(url), turns: 0 };
-    }
-    own.turns++;
-    const socket = await own.opened;
-    await new Promise<void>((resolve, reject) => {
-      const take = (data: unknown) => {
-        const frame = JSON.parse(String(data));
-        if (frame.event === "error") reject(new Error(String(data)));
-        if (frame.event !== "turn_end") return;
-        socket.off("message", take);
-        resolve();
-      };
-      socket.on("message", take);
-      const chat_id = crypto.randomUUID();
-      socket.send(JSON.stringify({ type: "message", chat_id, content: "hi" }));
-    });
-  };
-}
-
-function open(url: string): Promise<WebSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { perMessageDeflate: false });
-    socket.once("message", () => resolve(socket));
-    socket.once("error", reject);
-  });
-}
-
-async function sample({ pid, turn }: Subject, parallel: number, total: number): Promise<Sample> {
-  const times: number[] = [];
-  const cpuBefore = cpuSeconds(pid);
-  const startedAt = performance.now();
-  let left = total;
-  await Promise.all(Array.from({ length: parallel }, async (_, lane) => {
-    while (left-- > 0) {
-      const turnAt = performance.now();
-      await turn(lane);
-      times.push(performance.now() - turnAt);
-    }
-  }));
-  return {
-    perS: total / (performance.now() - startedAt) * 1_000,
-    cpuUs: (cpuSeconds(pid) - cpuBefore) / total * 1e6,
-    ms: median(times),
-  };
-}
 
 /** The service over a model, HTTP and WebSocket, its gateway with a profiler. */
 async function startProfiled(modelUrl: string) {

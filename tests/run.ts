@@ -3,7 +3,9 @@
  * Everything that has to pass: format, lint and types, and beside them the tests, in several processes.
  * Ends with `N passed, N failed, N skipped`; exits with 1 when anything failed.
  *
- *     deno task test [--full] [--built] [--changed [--since REVISION]] [--again] [--jobs N] [--timings FILE] [path …]
+ *     deno task test [--full [--rest]] [--built] [--changed [--since REVISION]] [--again] [--jobs N] [--timings FILE] [path …]
+ *
+ * `--rest` leaves out what a short run has done just as well.
  *
  * `--built` has homes start the built form, as a short run of everything does; else they start the sources.
  *
@@ -88,9 +90,14 @@ async function testsOfChange(revision: string): Promise<string[]> {
   return reachedTests(await readModules(ROOT, IMPORTS), await changedSince(ROOT, revision));
 }
 
+/** The tests that do more in a full run than in a short one. */
+async function testsThatDoMore(): Promise<Set<string>> {
+  return new Set(reachedTests(await readModules(ROOT, IMPORTS), ["tests/support/rounds.ts"]));
+}
+
 if (import.meta.main) {
   const flags = parseArgs(Deno.args, {
-    boolean: ["full", "built", "changed", "again"],
+    boolean: ["full", "rest", "built", "changed", "again"],
     string: ["since", "jobs", "timings"],
   });
   if (flags.timings === "") {
@@ -109,7 +116,12 @@ if (import.meta.main) {
   }
   const found = flags.changed && places.length === 0 ? [] : await findTests(ROOT, places);
   const leavesOut = !flags.full && flags._.length === 0;
-  const files = leavesOut ? found.filter((file) => !isOfFullRun(file)) : found;
+  const doesMore = flags.rest ? await testsThatDoMore() : undefined;
+  const files = found.filter((file) =>
+    leavesOut
+      ? !isOfFullRun(file)
+      : doesMore === undefined || isOfFullRun(file) || doesMore.has(file.path)
+  );
   await fetchEverything();
   const report = new Report(files.length, { leftOut: found.length - files.length });
   // Short: the built form, which starts in two thirds of the time. Full, or by name: the sources.
@@ -134,8 +146,8 @@ if (import.meta.main) {
     checked,
     runTests(batchesOf(files), {
       ...options,
-      // Many tests wait more than they compute.
-      jobs: Number(flags.jobs ?? 3 * navigator.hardwareConcurrency),
+      // Many tests wait as long as they compute.
+      jobs: Number(flags.jobs ?? 2 * navigator.hardwareConcurrency),
       onResult(batch, result) {
         if (!flags.again || result.failure === undefined) return report.addBatch(batch, result);
         report.tellFailure(batch.join(" "), result.failure);

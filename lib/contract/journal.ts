@@ -102,6 +102,8 @@ export interface AcceptOptions {
   folder?: string;
   /** Nobody is before it in its session: `start` and its `turn_start` are written with it. */
   begin?: { model: string };
+  /** Nobody is told of it before its end, so that its acceptance may reach the disk with that. */
+  toldAtEnd?: boolean;
 }
 
 /** Where a turn's answer goes. */
@@ -319,7 +321,7 @@ export interface JournalCounts {
 export interface Journal {
   /**
    * Accepts a turn: makes its session if new, writes the row with its input, the references to its
-   * files and what the options say, `full`. With a request key that is on record nothing is written:
+   * files and what the options say, `full` but for `toldAtEnd`. With a request key that is on record nothing is written:
    * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
    * `begun`: the `turn_start` of one that was begun; the turn is as it was before that.
    */

@@ -56,6 +56,8 @@ export interface TurnRequest {
   response?: ResponseFacts;
   /** Its answer goes to a chat of a channel. */
   delivery?: TurnDelivery;
+  /** Whoever opened it hears nothing of it before its end: its acceptance need not be on the disk alone. */
+  toldAtEnd?: boolean;
 }
 
 /** Something that is being answered. */
@@ -73,7 +75,7 @@ export interface Answer {
   cancel(): void;
 }
 
-/** A turn that is on record: its row is on the disk. */
+/** A turn that is on record; its row is on the disk unless it is told of at its end alone. */
 export interface TurnHandle extends Answer {
   /** As it was when the handle was made; `Turns.find` gives it as it is now. */
   readonly turn: Turn;

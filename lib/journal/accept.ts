@@ -45,7 +45,7 @@ export function createAcceptance(
   }
 
   return {
-    async accept(turn, { requestKey, response, delivery, folder, begin } = {}) {
+    async accept(turn, { requestKey, response, delivery, folder, begin, toldAtEnd } = {}) {
       for (const name of ["id", "sessionKey", "channel", "actor"] as const) {
         checkName(name, turn[name]);
       }
@@ -62,7 +62,7 @@ export function createAcceptance(
       const tokens = estimateTokens({ role: "user", parts: input });
       const title = titleOf(input);
 
-      return await writer.write("full", () => {
+      return await writer.write(toldAtEnd ? "normal" : "full", () => {
         const repeated = requestKey && turnOf(requestKey);
         if (repeated instanceof Refused) return repeated;
         if (repeated !== undefined) return { turn: repeated, repeated: true };

@@ -42,6 +42,8 @@ export interface OpenTurn {
   context: RequestContext;
   /** It needs no reader, and goes on after a restart. */
   background?: boolean;
+  /** Nothing is sent before the whole answer. */
+  isWhole?: boolean;
   /** Puts it into the index of responses. */
   response?: ResponseFacts;
 }
@@ -91,7 +93,7 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
   }
 
   async function openTurn(asked: OpenTurn): Promise<Opened> {
-    const { sessionId, request, context, background = false, response } = asked;
+    const { sessionId, request, context, background = false, isWhole = false, response } = asked;
     const sessionKey = `api:${sessionId}`;
     const requestKey = readRequestKey({ ...asked, sessionKey, credential });
     const turn = (requestKey && turns.repeated(requestKey)) ??
@@ -105,6 +107,8 @@ export function createTurnOpener(deps: OpenTurnDeps): TurnOpener {
         timeoutMs: config.timeoutS * 1000,
         requestKey,
         response,
+        // A key promises that the same request is known again, whatever happens meanwhile.
+        toldAtEnd: isWhole && !background && requestKey === undefined,
       });
     context.accepted = true;
     const leave = readers.join(turn, { graceMs: requestKey === undefined ? 0 : REPEAT_GRACE_MS });

@@ -90,10 +90,26 @@ Deno.test("open() submits a turn of the session with its files read", async () =
     timeoutMs: 7_000,
     requestKey: undefined,
     response: undefined,
+    toldAtEnd: false,
   });
   assertEquals([opened.repeated, own.accepted, opened.signal.aborted], [false, true, false]);
   opened.leave();
   assertEquals([opened.signal.aborted, turns.accepted[0]!.cancelled.aborted], [true, true]);
+});
+
+Deno.test("open() has a turn told at its end where its caller hears nothing before, and gave no key", async () => {
+  for (
+    const [asked, toldAtEnd] of [
+      [{ isWhole: true }, true],
+      [{ isWhole: false }, false],
+      [{ isWhole: true, ...KEYED }, false],
+      [{ isWhole: true, background: true }, false],
+    ] as const
+  ) {
+    const { turns, open } = setUp();
+    (await open(asked)).leave();
+    assertEquals(turns.accepted[0]!.request.toldAtEnd, toldAtEnd, JSON.stringify(asked));
+  }
 });
 
 Deno.test("open() stores nothing when a file cannot be read", async () => {

@@ -81,6 +81,7 @@ async function openParsed(
     fields,
     request,
     context,
+    isWhole: !chat.stream,
   });
   const { id, acceptedAt } = opened.answer;
   const identity = {

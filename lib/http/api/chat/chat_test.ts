@@ -69,6 +69,7 @@ for (const { name, config } of BINDINGS) {
       timeoutMs: 600_000,
       requestKey: undefined,
       response: undefined,
+      toldAtEnd: true,
     });
     assertEquals(api.access.at(-1)?.status, 200);
     assertEquals(api.access.at(-1)?.stream, undefined);

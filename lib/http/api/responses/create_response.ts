@@ -105,6 +105,7 @@ export function createResponse(
       request,
       context,
       background: asked.background,
+      isWhole: !asked.stream,
       response: asked.store ? { credential: deps.credential, request: { ...echo } } : undefined,
     });
     const { id, acceptedAt } = opened.answer;
