@@ -49,7 +49,7 @@ export const CHANNELS: readonly ChannelPackage[] = [
     loadManifest: () => import("./matrix/manifest.ts"),
     modules: {
       "chat_id.ts": moduleUrl("channels/matrix/chat_id.ts").href,
-      "matrix_link.ts": moduleUrl("channels/matrix/matrix_link.ts").href,
+      "matrix_driver.ts": moduleUrl("channels/matrix/matrix_driver.ts").href,
       "runtime.ts": moduleUrl("channels/matrix/runtime.ts").href,
       "settings.ts": moduleUrl("channels/matrix/settings.ts").href,
       "validation.ts": moduleUrl("channels/matrix/validation.ts").href,

@@ -44,15 +44,15 @@ Deno.test("MatrixChannel shows an approval with reactions to click, each the com
     content: "/approve apr_1 01234567",
     senderId: "@alice:example.org",
     chatId: server.chatId,
-    messageId: click.event_id,
+    messageId: `click:${click.event_id}`,
   };
   assertEquals(first, alice);
   // The same click again has the same id, so that it is one.
-  assertEquals(rest.filter(({ messageId }) => messageId !== click.event_id), [{
+  assertEquals(rest.filter(({ messageId }) => messageId !== alice.messageId), [{
     content: "/deny apr_1",
     senderId: "@bob:remote.example",
     chatId: server.chatId,
-    messageId: other.event_id,
+    messageId: `click:${other.event_id}`,
   }]);
 });
 
@@ -80,7 +80,7 @@ Deno.test("MatrixChannel gives who clicks too late a plain word, once, and no co
   await ask(test, "apr_4");
   const [over, late] = [asked(test, "apr_3"), asked(test, "apr_4")];
   await test.send("", { event: { type: "approval_resolved", id: "apr_3", outcome: "denied" } });
-  assertMatch(server.sent()[0]!.text, /❌ Abgelehnt\.$/);
+  assertMatch(server.sent()[0]!.text, /Abgelehnt\.$/);
   server.react(over, "✅");
   server.react(over, "❌");
   await test.settled();
@@ -92,8 +92,8 @@ Deno.test("MatrixChannel gives who clicks too late a plain word, once, and no co
   await test.settled();
   await test.until(() => server.sent().length === 4);
   assertEquals(server.sent().slice(2).map(({ text }) => text), [
-    "Das ist schon beantwortet, oder die Zeit ist vorbei.",
-    "Das ist schon beantwortet, oder die Zeit ist vorbei.",
+    "Das wurde schon beantwortet.",
+    "Es ist zu spät: Auf diese Antwort wartet niemand mehr.",
   ]);
   assertEquals(test.texts, []);
 });

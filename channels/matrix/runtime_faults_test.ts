@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { RetryLaterError } from "../../lib/channel/delivery_error.ts";
+import { ServiceError } from "../../lib/base/errors.ts";
+import { NotConnectedError, RetryLaterError } from "../../lib/channel/delivery_error.ts";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { FakeHomeserver } from "./testing/fake_homeserver.ts";
 import { TestChannel } from "./testing/test_channel.ts";
@@ -157,6 +158,16 @@ Deno.test("MatrixChannel logs in again as the same device where its session came
   assertEquals([kept.deviceId, kept.accessToken], ["DEVICE1", undefined]);
 });
 
+Deno.test("MatrixChannel leaves it to its next poll whether a session is over, and keeps what it was to send", async () => {
+  const changes = { accessToken: "", user: "helper", password: "correct horse" };
+  await using test = await TestChannel.connected(changes);
+  const body = { errcode: "M_UNKNOWN_TOKEN", error: "Unknown token" };
+  test.server.fail("PUT", SEND, { status: 401, body });
+  await assertRejects(() => test.send("x", { id: "x" }), NotConnectedError);
+  await test.send("x", { id: "x" });
+  assertEquals([test.ended, test.server.sent().length], [undefined, 1]);
+});
+
 Deno.test("MatrixChannel says why it cannot log in with a password, and does not repeat it", async () => {
   const server = await FakeHomeserver.open();
   const wrong = { accessToken: "", user: "helper", password: "battery staple" };
@@ -195,7 +206,7 @@ Deno.test("MatrixChannel notices another program that writes with its account, a
   const transaction = { device: "HELPERDEV", id: "m123.4" };
   server.say("of a twin", { sender: server.me, transaction });
   await test.says(/another program writes with the same session: stop it/);
-  assertEquals(host.lines.filter(({ message }) => /Somebody else writes/.test(message)).length, 2);
+  assertEquals(host.lines.filter(({ message }) => /^On Matrix .* writes /.test(message)).length, 2);
   assertEquals([test.texts, test.ended], [[], undefined]);
 });
 
@@ -241,10 +252,11 @@ Deno.test("MatrixChannel takes settings as they were copied, and names a token t
     }, { server });
     assertMatch(test.detail, /^connected as @helper:example\.org/);
   }
-  await using test = await TestChannel.start({ accessToken: "syt_one two" }, { server });
-  await test.until(() => test.ended !== undefined);
-  assertMatch((test.ended as Error).message, /^accessToken has blanks/);
-  assertEquals((test.ended as Error).message.includes("syt_one"), false);
+  const host = await FakeHost.open({ name: "matrix" });
+  const start = () => TestChannel.start({ accessToken: "syt_one two" }, { server, host });
+  const error = await assertRejects(start, ServiceError, "accessToken has blanks");
+  assertEquals([error.code, error.message.includes("syt_one")], ["config_invalid", false]);
+  await host.close();
   await server.close();
 });
 

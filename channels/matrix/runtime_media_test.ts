@@ -61,7 +61,7 @@ Deno.test("MatrixChannel says of a file that is too large or gone that it is, an
   sendFile(server, { name: "film.mov", text: "look at this", size: 9 * 1024 * 1024 });
   const { content, media } = await test.heard("look at this");
   assertEquals([content, media], [
-    "look at this\n\n[file: film.mov]\n[The file film.mov is too large: at most 8 MiB are taken.]",
+    "look at this\n\n[file]\n(The file film.mov was not read: it has 9 MB, and at most 8 MB are read.)",
     undefined,
   ]);
   assertEquals(test.calls("GET", /\/download\//), []);
@@ -70,20 +70,21 @@ Deno.test("MatrixChannel says of a file that is too large or gone that it is, an
   const told = server.shownEvents()[0]!.content;
   assertEquals([told.msgtype, told.body, told["m.mentions"]], [
     "m.notice",
-    "[The file film.mov is too large: at most 8 MiB are taken.]",
+    "The file film.mov was not read: it has 9 MB, and at most 8 MB are read.",
     {},
   ]);
+  const last = () => server.sent().at(-1)!.text;
   // One that says less than it is.
   sendFile(server, { name: "liar.bin" });
   const liar = [...server.api.files.keys()].at(-1)!;
   server.api.files.set(liar, { bytes: new Uint8Array(9 * 1024 * 1024), type: "x/y", name: "x" });
-  await test.heard("[The file liar.bin is too large");
+  await test.until(() => /^The file liar\.bin was not read: it has 9 MB/.test(last()));
   server.fail("GET", /\/download\//, {
     status: 404,
     body: { errcode: "M_NOT_FOUND", error: "gone" },
   });
   sendFile(server, { name: "lost.txt" });
-  await test.heard("[The file lost.txt could not be fetched: M_NOT_FOUND: gone]");
+  await test.until(() => last() === "The file lost.txt was not read: M_NOT_FOUND: gone.");
   // A server that is away is asked again.
   server.fail("GET", /\/download\//, { status: 502, raw: "" });
   sendFile(server, { name: "later.txt" });
@@ -101,7 +102,7 @@ Deno.test("MatrixChannel hears voice messages where transcription is on, and giv
   assertEquals(heard.media, undefined);
   host.onTranscribe = () => Promise.reject(new ServiceError("not_enabled", "Transcription is off"));
   sendFile(server, { name: "voice2.ogg", type: "m.audio", more: voice });
-  const file = await test.heard("A voice message, attached as a file: transcription is off");
+  const file = await test.heard("A voice message; transcription is not switched on");
   assertMatch(file.media![0]!, /voice2\.ogg$/);
   // Music is no speech.
   sendFile(server, { name: "song.mp3", type: "m.audio" });
@@ -127,7 +128,7 @@ Deno.test("MatrixChannel sends files as what they are, and names one that the se
   ];
   await test.send("", { media });
   const contents = server.shownEvents().map(({ content }) => content);
-  assertEquals(contents[0], {
+  assertEquals(contents[1], {
     "org.matrix.msc1767.automated": true,
     msgtype: "m.image",
     body: "picture.png",
@@ -142,22 +143,22 @@ Deno.test("MatrixChannel sends files as what they are, and names one that the se
     name: "picture.png",
   });
   assertEquals(contents.map(({ msgtype }) => msgtype), [
+    "m.text",
     "m.image",
     "m.audio",
     "m.video",
-    "m.text",
     "m.file",
   ]);
-  assertEquals(
-    contents[3]!.body,
-    "The file `large.bin` is too large to send: the homeserver takes 1 MiB.",
-  );
+  assertEquals(contents[0]!.body, "The file `large.bin` could not be attached: 2 MB > 1 MB.");
   // A proxy in front of it that takes less.
   server.fail("POST", /\/upload$/, { status: 413, raw: "Request Entity Too Large" });
   await test.send("", { media: [media[4]!] });
-  assertMatch(server.sent().at(-1)!.text, /notes\.txt.* is too large to send/);
-  const gone = await test.send("", { media: ["/nowhere/at-all.txt"] }).catch((error) => error);
-  assertEquals(gone.name, "PermanentDeliveryError");
+  assertMatch(server.sent().at(-1)!.text, /notes\.txt.* could not be attached: That is too large/);
+  await test.send("", { media: ["/nowhere/at-all.txt"] });
+  assertMatch(
+    server.sent().at(-1)!.text,
+    /at-all\.txt.* could not be attached: it is empty or gone/,
+  );
 });
 
 Deno.test("MatrixChannel goes on without a file that its server never gives, and says so", async () => {
@@ -171,7 +172,7 @@ Deno.test("MatrixChannel goes on without a file that its server never gives, and
   server.say("helper: and this?");
   await test.tickUntil(() => test.texts.length === 2);
   assertEquals(test.texts, [
-    "from afar\n\n[file: far.txt]\n[The file far.txt could not be fetched: M_UNKNOWN: Failed to fetch remote media]",
+    "from afar\n\n[file]\n(The file far.txt could not be read.)",
     "and this?",
   ]);
 });

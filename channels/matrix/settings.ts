@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ServiceError } from "../../lib/base/errors.ts";
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 
 export interface MatrixConfig extends PackageConfig {
@@ -21,17 +22,25 @@ export interface MatrixConfig extends PackageConfig {
   language: string;
 }
 
-/** The section without the blanks and line ends that come along when something is copied. */
+/**
+ * The section without the blanks and line ends that come along when something is copied. Throws
+ * `config_invalid`, naming the field that is wrong.
+ */
 export function matrixSettings(config: MatrixConfig): MatrixConfig {
   const plain = (text: string) => typeof text === "string" ? text.trim() : text;
   const { homeserver, accessToken, user, userId } = config;
-  return {
+  const settings: MatrixConfig = {
     ...config,
     homeserver: plain(homeserver),
     accessToken: plain(accessToken),
     user: plain(user),
     userId: plain(userId),
   };
+  const problem = homeserverUrl(settings.homeserver) === undefined
+    ? `homeserver is ${JSON.stringify(homeserver)}: expected a URL, such as https://matrix.org`
+    : tokenProblem(settings.accessToken);
+  if (problem !== undefined) throw new ServiceError("config_invalid", problem);
+  return settings;
 }
 
 /** What is wrong with a token; undefined where it may be one. Never with the token in it. */
@@ -48,12 +57,4 @@ export function homeserverUrl(text: string): URL | undefined {
   const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
     url.password === "" && url.search === "" && url.hash === "";
   return isUsable ? url : undefined;
-}
-
-/** Why nothing can be begun with a section; undefined where something can. */
-export function settingsProblem(
-  { homeserver, accessToken }: Pick<MatrixConfig, "homeserver" | "accessToken">,
-): string | undefined {
-  if (homeserverUrl(homeserver) !== undefined) return tokenProblem(accessToken);
-  return `homeserver is ${JSON.stringify(homeserver)}: expected a URL, such as https://matrix.org`;
 }

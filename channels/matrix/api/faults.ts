@@ -12,9 +12,11 @@ import {
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
 
+/** The token is none (any more). `isSoft`: the server wants the same device to log in again. */
+export type LoginFault = { kind: "login"; words: string; isSoft: boolean };
+
 export type MatrixFault =
-  /** The token is none (any more). `isSoft`: the server wants the same device to log in again. */
-  | { kind: "login"; words: string; isSoft: boolean }
+  | LoginFault
   /** The server says when to come again. */
   | { kind: "later"; words: string; waitMs: number }
   /** A repeat cannot mend it. */
@@ -38,7 +40,9 @@ export function readFault(error: unknown): MatrixFault {
     return { kind: "away", words: awayWords(error), isGone: error instanceof ConnectionError };
   }
   const status = error.httpStatus ?? 0;
-  const errcode = error instanceof MatrixError ? error.errcode : undefined;
+  // A proxy in front of the server may take less than the server says.
+  const unsaid = status === 413 ? "M_TOO_LARGE" : undefined;
+  const errcode = error instanceof MatrixError ? error.errcode ?? unsaid : unsaid;
   const data: Record<string, unknown> = error instanceof MatrixError ? error.data : {};
   switch (errcode) {
     case "M_UNKNOWN_TOKEN":
@@ -73,18 +77,14 @@ export function readFault(error: unknown): MatrixFault {
   return { kind: "away", words, isGone: errcode === undefined };
 }
 
-/** The error that a delivery fails with. */
-export function deliveryError(error: unknown): Error {
-  if (
-    error instanceof PermanentDeliveryError || error instanceof RetryLaterError ||
-    error instanceof LoginRefusedError
-  ) return error;
+/** The error that a delivery fails with. `canLogInAgain`: by a password. */
+export function deliveryError(error: unknown, canLogInAgain: boolean): Error {
   const fault = readFault(error);
   switch (fault.kind) {
     case "login":
-      // The channel is about to log in again.
-      if (fault.isSoft) return new NotConnectedError(fault.words);
-      return new LoginRefusedError(`The login is refused: ${fault.words}`);
+      // Whoever polls is told the same, and is about to log in again, or knows that it may not.
+      if (fault.isSoft || canLogInAgain) return new NotConnectedError(fault.words);
+      return new LoginRefusedError(`The login is refused: ${fault.words}. Set a new accessToken`);
     case "later":
       return new RetryLaterError(fault.words, fault.waitMs);
     case "refused":
@@ -94,6 +94,15 @@ export function deliveryError(error: unknown): Error {
         ? new NotConnectedError(fault.words)
         : new Error(`The homeserver did not take it: ${fault.words}`);
   }
+}
+
+/**
+ * The same as a connection fails: what a server refuses today it may not refuse tomorrow, but for a login.
+ */
+export function connectionError(error: unknown): unknown {
+  const fault = readFault(error);
+  const isLasting = fault.kind === "refused" || fault.kind === "away";
+  return isLasting ? new NotConnectedError(fault.words) : error;
 }
 
 function refusalWords({ errcode, words }: MatrixFault & { kind: "refused" }): string {

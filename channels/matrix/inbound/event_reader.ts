@@ -4,10 +4,7 @@
  * @module
  */
 
-import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
-import type { Memory } from "../../../lib/channel/platform/memory.ts";
-import { mentionOf } from "../../../lib/channel/platform/text_pieces.ts";
-import { Tries } from "../../../lib/channel/platform/tries.ts";
+import { mentionOf, type PlatformSession, Tries } from "../../../lib/channel/platform/mod.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { chatIdOf } from "../chat_id.ts";
@@ -15,7 +12,7 @@ import type { Rooms } from "../sync/rooms.ts";
 import type { MatrixEvent } from "../sync/sync_answer.ts";
 import { isAddressed, type OwnNames, withoutName } from "./addressing.ts";
 import type { ForeignWriters } from "./foreign_writers.ts";
-import type { Heard } from "./heard.ts";
+import type { MatrixItem } from "./heard.ts";
 import { type ReadMessage, readMessage } from "./read_message.ts";
 
 /** What events are read with. */
@@ -23,17 +20,14 @@ export interface EventReaderDeps {
   api: Pick<MatrixApi, "event">;
   me: OwnNames;
   rooms: Rooms;
-  memory: Pick<Memory, "get" | "set">;
+  session: Pick<PlatformSession<MatrixItem>, "memory" | "isAllowed">;
   foreign: ForeignWriters;
   respond: "mention" | "all";
   threads: "follow" | "always";
-  isAllowed: (userId: string) => boolean;
-  /** Is told of somebody who wrote to the account alone and may not. */
-  meet: ChannelHost["meet"];
-  /** Somebody who may write has done so in an encrypted room. */
-  onEncrypted: (roomId: string) => void;
-  /** The answer to an approval that a reaction is, if it is one. */
-  readReaction: (roomId: string, event: MatrixEvent) => Heard | undefined;
+  /** Whether `allowFrom` lists somebody. */
+  isListed: (userId: string) => boolean;
+  /** Takes a reaction for the answer to an approval, if it is one. */
+  onReaction: (roomId: string, event: MatrixEvent) => Promise<void>;
 }
 
 /** Events of which it is remembered whether they are ours. */
@@ -68,35 +62,40 @@ export class EventReader {
    * `isLive`: it has just happened. Undefined for what is not for the agent. Rejects as the SDK does where
    * the server has to be asked and cannot be: the same event may be given again.
    */
-  async read(roomId: string, event: MatrixEvent, isLive: boolean): Promise<Heard | undefined> {
-    const { me, rooms, foreign, isAllowed, onEncrypted, readReaction } = this.#deps;
-    const isSaid = event.type === "m.room.message" || event.type === "m.room.encrypted";
-    if (event.type === "m.room.message") this.#know(event.eventId, event.sender === me.userId);
-    if (event.sender === me.userId) {
-      if (isLive && isSaid) foreign.saw(event);
+  async read(
+    roomId: string,
+    event: MatrixEvent,
+    isLive: boolean,
+  ): Promise<MatrixItem | undefined> {
+    const { me, rooms, foreign, session, isListed, onReaction } = this.#deps;
+    const { eventId, sender } = event;
+    const isMessage = event.type === "m.room.message";
+    const isEncrypted = event.type === "m.room.encrypted";
+    if (isMessage) this.#know(eventId, sender === me.userId);
+    if (sender === me.userId) {
+      if (isLive && (isMessage || isEncrypted)) foreign.saw(event);
       return undefined;
     }
-    if (event.type === "m.room.encrypted") rooms.markEncrypted(roomId);
-    if (!isAllowed(event.sender)) {
-      if (event.type === "m.room.message" && rooms.isDirect(roomId)) this.#meet(roomId, event);
+    if (isEncrypted) rooms.markEncrypted(roomId);
+    if (!isListed(sender)) {
+      const directChatId = chatIdOf({ roomId });
+      const isDirect = isMessage && rooms.isDirect(roomId) && !rooms.isEncrypted(roomId);
+      if (isDirect && directChatId !== undefined) {
+        const senderName = rooms.nameOf(roomId, sender);
+        session.isAllowed({ senderId: sender, senderName, directChatId });
+      }
       return undefined;
     }
-    if (event.type === "m.reaction") return readReaction(roomId, event);
-    if (!isSaid) return undefined;
+    if (event.type === "m.reaction") return void await onReaction(roomId, event);
+    if (!isMessage && !isEncrypted) return undefined;
     // What is not encrypted there could not be answered either.
-    if (rooms.isEncrypted(roomId)) return void onEncrypted(roomId);
-    return await this.#readMessage(roomId, event);
+    if (!rooms.isEncrypted(roomId)) return await this.#readMessage(roomId, event);
+    const isTold = session.memory.get("told_encrypted", roomId) === true;
+    return isTold ? undefined : { task: "tell_encrypted", roomId };
   }
 
-  #meet(roomId: string, { sender }: MatrixEvent): void {
-    const { rooms, meet } = this.#deps;
-    const chatId = chatIdOf({ roomId });
-    if (chatId === undefined || rooms.isEncrypted(roomId)) return;
-    meet({ senderId: sender, senderName: rooms.nameOf(roomId, sender), chatId });
-  }
-
-  async #readMessage(roomId: string, event: MatrixEvent): Promise<Heard | undefined> {
-    const { me, rooms, memory, threads } = this.#deps;
+  async #readMessage(roomId: string, event: MatrixEvent): Promise<MatrixItem | undefined> {
+    const { me, rooms, session, threads } = this.#deps;
     const senderName = rooms.nameOf(roomId, event.sender);
     const message = readMessage(event, senderName);
     if (message === undefined) return undefined;
@@ -107,19 +106,13 @@ export class EventReader {
     let { threadId } = message;
     if (isShared && threads === "always" && threadId === undefined) {
       threadId = event.eventId;
-      memory.set("thread", threadId, true);
+      session.memory.set("thread", threadId, true);
     }
     const chatId = chatIdOf({ roomId, threadId });
     if (chatId === undefined) return undefined;
     return {
-      kind: "message",
-      roomId,
-      chatId,
-      eventId: event.eventId,
-      senderId: event.sender,
-      senderName,
-      content,
-      isShared,
+      ...{ roomId, chatId, eventId: event.eventId, senderId: event.sender, senderName },
+      ...{ content, isShared },
       ...threadId !== undefined && { threadId },
       ...event.sentAt !== undefined && { sentAt: event.sentAt },
       ...message.file !== undefined && { file: message.file },
@@ -136,7 +129,7 @@ export class EventReader {
   }
 
   async #isForUs(roomId: string, message: ReadMessage): Promise<boolean> {
-    const { respond, me, memory } = this.#deps;
+    const { respond, me, session: { memory } } = this.#deps;
     if (respond === "all" || isAddressed(message, me)) return true;
     const { replyTo, threadId } = message;
     if (threadId !== undefined && memory.get("thread", threadId) === true) return true;

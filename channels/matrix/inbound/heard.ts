@@ -1,5 +1,5 @@
 /**
- * What waits in the intake: a message of somebody who may write, as plain JSON.
+ * What waits in the inbox, as plain JSON.
  *
  * @module
  */
@@ -8,16 +8,14 @@
 export interface HeardFile {
   mxc: string;
   name: string;
-  mimeType: string;
   /** As the sender's client says; nobody has counted. */
-  size: number | undefined;
+  size?: number;
   /** Spoken into the client. */
   isVoice: boolean;
 }
 
+/** A message of somebody who may write. */
 export interface Heard {
-  /** `command`: a reaction that answers an approval; nothing is shown for it. */
-  kind: "message" | "command";
   roomId: string;
   chatId: string;
   threadId?: string;
@@ -30,3 +28,12 @@ export interface Heard {
   isShared: boolean;
   file?: HeardFile;
 }
+
+/** What is to be done once, at whichever attempt, also after a restart. */
+export type Task =
+  /** Somebody invites the account: it comes, or declines. */
+  | { task: "invite"; roomId: string; inviter: string }
+  /** The people of an encrypted room are told that nothing is read there. */
+  | { task: "tell_encrypted"; roomId: string };
+
+export type MatrixItem = Heard | Task;

@@ -28,8 +28,8 @@ const AUTOMATED_KEYS: readonly string[] = ["m.automated", ...Object.keys(AUTOMAT
 
 const FILES: readonly string[] = ["m.image", "m.file", "m.audio", "m.video"];
 
-/** Bytes of a file's name: folders take 255, and who copies the file may put something around it. */
-const MAX_NAME_BYTES = 180;
+/** Characters of a file's name. */
+const MAX_NAME_CHARS = 255;
 
 /** A message of a person; undefined for notices, edits, and what holds neither text nor a file. */
 export function readMessage(
@@ -86,13 +86,12 @@ function htmlOf({ formatted_body: html }: Json, isReply: boolean): string {
 function fileOf(content: Json, msgtype: string): HeardFile | undefined {
   const { url, filename, body } = content;
   if (typeof url !== "string" || matchMxc(url) === undefined) return undefined;
-  const { mimetype, size } = record(content.info);
+  const { size } = record(content.info);
   const name = [filename, body].find((one) => typeof one === "string" && one.trim() !== "");
   return {
     mxc: url,
-    name: plainFileName(typeof name === "string" ? name : "file"),
-    mimeType: typeof mimetype === "string" ? mimetype.slice(0, 100) : "application/octet-stream",
-    size: Number.isSafeInteger(size) && Number(size) >= 0 ? size as number : undefined,
+    name: typeof name === "string" ? name.slice(-MAX_NAME_CHARS).toWellFormed() : "file",
+    ...Number.isSafeInteger(size) && Number(size) >= 0 && { size: size as number },
     isVoice: msgtype === "m.audio" &&
       (content["org.matrix.msc3245.voice"] !== undefined || content["m.voice"] !== undefined),
   };
@@ -101,21 +100,4 @@ function fileOf(content: Json, msgtype: string): HeardFile | undefined {
 /** Beside a `filename`, the body is what somebody says of the file (client-server API v1.10). */
 function captionOf({ filename }: Json, said: string): string {
   return typeof filename === "string" && filename !== said ? said : "";
-}
-
-/** Without anything that leads elsewhere. */
-function plainFileName(name: string): string {
-  const last = name.normalize("NFC").split(/[/\\]/).at(-1)!;
-  const plain = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/\s+/g, " ")
-    .replace(/^[. ]+|[. ]+$/g, "");
-  if (plain === "") return "file";
-  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? "";
-  let stem = "";
-  let leftBytes = MAX_NAME_BYTES - ending.length;
-  for (const character of plain.slice(0, plain.length - ending.length)) {
-    leftBytes -= new TextEncoder().encode(character).length;
-    if (leftBytes < 0) break;
-    stem += character;
-  }
-  return `${stem}${ending}`;
 }

@@ -115,16 +115,10 @@ Deno.test("isAddressed() takes nobody who is named in a quote, and no path, for 
   ]);
 });
 
-Deno.test("readMessage() gives a file a name that every file system takes, and none of another path", () => {
-  const file = (filename: string, url = "mxc://example.org/a") =>
-    read({ msgtype: "m.file", body: "x", filename, url })?.file;
-  const { name } = file(`${"文".repeat(200)}.pdf`)!;
-  assertEquals([new TextEncoder().encode(name).length <= 180, name.endsWith("文.pdf")], [
-    true,
-    true,
-  ]);
-  assertEquals(file("a/../../b c.txt")!.name, "b c.txt");
+Deno.test("readMessage() takes no file of another path", () => {
+  const file = (url: string) => read({ msgtype: "m.file", body: "x", filename: "a", url })?.file;
+  assertEquals(file("mxc://example.org/a")!.name, "a");
   for (const url of ["mxc://../config", "mxc://./a", "mxc://example.org/..", "https://a/b"]) {
-    assertEquals(file("a", url), undefined, url);
+    assertEquals(file(url), undefined, url);
   }
 });

@@ -4,48 +4,29 @@
  * @module
  */
 
-import { basename } from "@std/path";
-import { mediaTypeOf } from "../../../lib/channel/platform/mod.ts";
+import { mediaTypeOf, pictureSize } from "../../../lib/channel/platform/mod.ts";
 import type { Json } from "../api/matrix_api.ts";
 import { AUTOMATED } from "../text/message_content.ts";
-import { pictureSize } from "./picture_size.ts";
 
 /** Pictures that clients show; of the others they show a name. */
 const SHOWN: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** A file by its name and what is in it. */
-export interface NamedFile {
-  name: string;
-  mimeType: string;
-}
-
-/** What a file is, by its name. */
-export function namedFile(path: string): NamedFile {
-  const name = basename(path).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "_");
-  return { name, mimeType: mediaTypeOf(path) };
-}
-
-/** The content of its event; `mxc`: where it was uploaded. */
-export function fileContent(
-  { name, mimeType }: NamedFile,
-  bytes: Uint8Array,
-  mxc: string,
-): Json {
-  const kind = mimeType.split("/")[0];
+/** The content of its event, without the `url` at which it is. */
+export function fileContent(name: string, bytes: Uint8Array): Json {
+  const mimeType = mediaTypeOf(name);
+  const body = name.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "_");
+  const [kind] = mimeType.split("/");
   const msgtype = SHOWN.includes(mimeType)
     ? "m.image"
-    : kind === "audio"
-    ? "m.audio"
-    : kind === "video"
-    ? "m.video"
+    : kind === "audio" || kind === "video"
+    ? `m.${kind}`
     : "m.file";
   const size = msgtype === "m.image" ? pictureSize(bytes) : undefined;
   return {
     ...AUTOMATED,
     msgtype,
-    body: name,
-    filename: name,
-    url: mxc,
+    body,
+    filename: body,
     info: {
       mimetype: mimeType,
       size: bytes.length,

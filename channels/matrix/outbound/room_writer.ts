@@ -5,7 +5,6 @@
  */
 
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { deliveryError } from "../api/faults.ts";
 import type { Json, MatrixApi } from "../api/matrix_api.ts";
 import { type MatrixPlace, placeOf } from "../chat_id.ts";
 import type { ForeignWriters } from "../inbound/foreign_writers.ts";
@@ -18,7 +17,7 @@ export interface RoomWriterDeps {
   foreign: ForeignWriters;
 }
 
-/** Rejects with the errors of deliveries. */
+/** Rejects as the SDK does, or with a PermanentDeliveryError. */
 export class RoomWriter {
   readonly #deps: RoomWriterDeps;
 
@@ -47,19 +46,19 @@ export class RoomWriter {
     return place;
   }
 
-  /** Resolves with the id of the event. */
-  async send(roomId: string, type: string, content: Json, txnId: string): Promise<string> {
-    const { api, foreign } = this.#deps;
-    try {
-      return await foreign.sending(txnId, () => api.send(roomId, type, content, txnId));
-    } catch (error) {
-      throw deliveryError(error);
-    }
+  /** Resolves with the id of the message. */
+  async send(roomId: string, content: Json, txnId: string): Promise<string> {
+    return await this.#send(roomId, "m.room.message", content, txnId);
   }
 
   /** A reaction to an event. */
-  react(roomId: string, eventId: string, key: string, txnId: string): Promise<string> {
+  async react(roomId: string, eventId: string, key: string, txnId: string): Promise<void> {
     const relation = { rel_type: "m.annotation", event_id: eventId, key };
-    return this.send(roomId, "m.reaction", { "m.relates_to": relation }, txnId);
+    await this.#send(roomId, "m.reaction", { "m.relates_to": relation }, txnId);
+  }
+
+  #send(roomId: string, type: string, content: Json, txnId: string): Promise<string> {
+    const { api, foreign } = this.#deps;
+    return foreign.sending(txnId, () => api.send(roomId, type, content, txnId));
   }
 }

@@ -6,21 +6,25 @@
  * @module
  */
 
-import type { Intake, IntakeEntry } from "../../../lib/channel/platform/intake.ts";
-import { Tries } from "../../../lib/channel/platform/tries.ts";
+import {
+  type IntakeEntry,
+  type PlatformSession,
+  Tries,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import type { EventReader } from "../inbound/event_reader.ts";
-import type { Heard } from "../inbound/heard.ts";
+import type { MatrixItem } from "../inbound/heard.ts";
 import { fillGap } from "./fill_gap.ts";
 import { LIVE_FILTER, SNAPSHOT_FILTER } from "./filters.ts";
-import type { Invites } from "./invites.ts";
 import type { Rooms } from "./rooms.ts";
 import {
+  type InvitedRoom,
   type JoinedRoom,
   type MatrixEvent,
   readSyncAnswer,
+  record,
   type SyncAnswer,
 } from "./sync_answer.ts";
 
@@ -29,9 +33,8 @@ export interface SyncLoopDeps {
   api: Pick<MatrixApi, "sync" | "messages">;
   me: string;
   rooms: Rooms;
-  invites: Invites;
   reader: Pick<EventReader, "beginRound" | "read">;
-  intake: Pick<Intake<Heard>, "add" | "cursor">;
+  session: Pick<PlatformSession<MatrixItem>, "receive" | "cursor">;
   log: Pick<Log, "warning">;
   now: () => number;
 }
@@ -76,20 +79,25 @@ export class SyncLoop {
 
   /** Learns how the rooms are. Where nothing was read before, it begins now. */
   async begin(): Promise<void> {
-    const { api, intake } = this.#deps;
+    const { session, now } = this.#deps;
+    const since = session.cursor(CURSOR);
+    await this.#takeSnapshot(since, since === undefined ? { [BEGUN]: String(now()) } : {});
+  }
+
+  /** How the rooms are now. `since`: the place to go on from; absent: from now. */
+  async #takeSnapshot(since?: string, cursors: Record<string, string> = {}): Promise<void> {
+    const { api, session } = this.#deps;
     const answer = readSyncAnswer(
       await api.sync({ since: undefined, filter: SNAPSHOT_FILTER, timeoutMs: 0 }),
     );
-    this.#takeRooms(answer);
-    this.#since = intake.cursor(CURSOR);
-    if (this.#since !== undefined) return;
-    await intake.add([], { [CURSOR]: answer.nextBatch, [BEGUN]: String(this.#deps.now()) });
-    this.#since = answer.nextBatch;
+    const place = since ?? answer.nextBatch;
+    await session.receive(this.#takeRooms(answer), { [CURSOR]: place, ...cursors });
+    this.#since = place;
   }
 
   /** Waits for one answer, and resolves when it is on the disk. */
   async round(): Promise<void> {
-    const { api, intake } = this.#deps;
+    const { api, session } = this.#deps;
     const since = this.#since!;
     let json;
     try {
@@ -109,8 +117,7 @@ export class SyncLoop {
     for (const { roomId } of answer.joined) {
       if (!this.#deps.rooms.has(roomId)) this.#entered.add(roomId);
     }
-    this.#takeRooms(answer);
-    const entries: IntakeEntry<Heard>[] = [];
+    const entries = this.#takeRooms(answer);
     this.#deps.reader.beginRound();
     for (const room of answer.joined) {
       // One that was entered while nobody looked is told by its invite.
@@ -121,7 +128,7 @@ export class SyncLoop {
       await this.#fill(room, since);
       entries.push(...await this.#read(room.roomId, room.timeline));
     }
-    await intake.add(entries, { [CURSOR]: answer.nextBatch });
+    await session.receive(entries, { [CURSOR]: answer.nextBatch });
     this.#since = answer.nextBatch;
     this.#filled.clear();
     this.#entered.clear();
@@ -129,19 +136,20 @@ export class SyncLoop {
     this.#hasRestarted = false;
   }
 
-  #takeRooms({ joined, invited, left, direct }: SyncAnswer): void {
-    const { rooms, invites } = this.#deps;
+  /** What is to be done about invites. */
+  #takeRooms({ joined, invited, left, direct }: SyncAnswer): IntakeEntry<MatrixItem>[] {
+    const { rooms, me } = this.#deps;
     if (direct !== undefined) rooms.takeDirect(direct);
     for (const roomId of left) rooms.leave(roomId);
     for (const room of joined) rooms.take(room);
-    for (const room of invited) invites.take(room);
+    return invited.map((room) => inviteOf(room, me));
   }
 
-  async #read(roomId: string, events: readonly MatrixEvent[]): Promise<IntakeEntry<Heard>[]> {
-    const entries: IntakeEntry<Heard>[] = [];
+  async #read(roomId: string, events: readonly MatrixEvent[]): Promise<IntakeEntry<MatrixItem>[]> {
+    const entries: IntakeEntry<MatrixItem>[] = [];
     for (const event of events) {
-      const heard = await this.#deps.reader.read(roomId, event, this.#isLive);
-      if (heard !== undefined) entries.push(entryOf(heard));
+      const item = await this.#deps.reader.read(roomId, event, this.#isLive);
+      if (item !== undefined) entries.push(entryOf(item));
     }
     return entries;
   }
@@ -151,12 +159,12 @@ export class SyncLoop {
     if (!isLimited || prevBatch === undefined) return;
     const to = this.#filled.get(roomId) ?? since;
     const entries = await this.#read(roomId, await this.#missed(roomId, prevBatch, to));
-    await this.#deps.intake.add(entries);
+    await this.#deps.session.receive(entries);
     this.#filled.set(roomId, prevBatch);
   }
 
   async #missed(roomId: string, from: string, to: string): Promise<MatrixEvent[]> {
-    const { api, log, intake } = this.#deps;
+    const { api, log, session } = this.#deps;
     let gap;
     try {
       gap = await fillGap(api, { roomId, from, to });
@@ -181,7 +189,7 @@ export class SyncLoop {
       });
     }
     // A server that knows no end of a gap gives what is older than the first start, too.
-    const begunMs = Number(intake.cursor(BEGUN) ?? 0);
+    const begunMs = Number(session.cursor(BEGUN) ?? 0);
     // A clock that was ahead at the first start would take everything for older.
     const leastMs = begunMs > this.#deps.now() ? 0 : begunMs - SKEW_MS;
     return events.filter(({ sentAt = Infinity }) => sentAt >= leastMs);
@@ -189,15 +197,11 @@ export class SyncLoop {
 
   /** The server was set up anew, or has thrown its places away. */
   async #restart(reason: string): Promise<void> {
-    const { api, intake, log } = this.#deps;
     this.#hasRestarted = true;
-    const answer = readSyncAnswer(
-      await api.sync({ since: undefined, filter: SNAPSHOT_FILTER, timeoutMs: 0 }),
-    );
-    log.warning("The homeserver does not know how far was read; it goes on from now", { reason });
-    this.#takeRooms(answer);
-    await intake.add([], { [CURSOR]: answer.nextBatch });
-    this.#since = answer.nextBatch;
+    await this.#takeSnapshot();
+    this.#deps.log.warning("The homeserver does not know how far was read; it goes on from now", {
+      reason,
+    });
     this.#filled.clear();
     this.#entered.clear();
   }
@@ -225,6 +229,15 @@ function isMember(
     memberships.includes(String(content.membership));
 }
 
-function entryOf(heard: Heard): IntakeEntry<Heard> {
-  return { lane: heard.chatId, id: heard.eventId, data: heard };
+function inviteOf({ roomId, events }: InvitedRoom, me: string): IntakeEntry<MatrixItem> {
+  const inviter = events.findLast(({ type, state_key, content }) =>
+    type === "m.room.member" && state_key === me && record(content).membership === "invite"
+  )?.sender;
+  return entryOf({ task: "invite", roomId, inviter: String(inviter ?? "") });
+}
+
+function entryOf(item: MatrixItem): IntakeEntry<MatrixItem> {
+  // Once: what waits already is no second one.
+  if ("task" in item) return { lane: `${item.task} ${item.roomId}`, id: item.task, data: item };
+  return { lane: item.chatId, id: item.eventId, data: item };
 }

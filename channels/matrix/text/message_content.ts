@@ -7,6 +7,7 @@
 
 import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
 import type { Json } from "../api/matrix_api.ts";
+import type { MatrixPlace } from "../chat_id.ts";
 import { escapeText, toMatrixHtml } from "./to_matrix_html.ts";
 
 /** Bytes of Markdown in one message: with HTML, and twice for an edit, an event stays in its bounds. */
@@ -31,6 +32,19 @@ export interface Relation {
   replyTo?: string;
   /** Who is to notice it. */
   mentions?: readonly string[];
+}
+
+/** Where an answer stands: in the thread, and in a room beside the question that it answers. */
+export function relationOf(
+  { threadId }: MatrixPlace,
+  { eventId, senderId, isShared }: Readonly<Record<string, unknown>>,
+): Relation {
+  const answers = isShared === true && typeof eventId === "string" && eventId.startsWith("$");
+  return {
+    ...threadId !== undefined && { threadId },
+    ...answers && { replyTo: eventId },
+    ...answers && typeof senderId === "string" && { mentions: [senderId] },
+  };
 }
 
 const encoder = new TextEncoder();

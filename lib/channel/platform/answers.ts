@@ -55,14 +55,18 @@ export class Answers<Ref, File> {
   /** Resolves with the last of its messages; undefined where it says nothing. Rejects as `send` does. */
   async send(
     message: OutboundMessage,
-    { buttons, orElse = "" }: { buttons?: readonly ApprovalButton[]; orElse?: string } = {},
+    { buttons, orElse = "", kind = "answer" }: {
+      buttons?: readonly ApprovalButton[];
+      orElse?: string;
+      kind?: Posting["kind"];
+    } = {},
   ): Promise<Posted<Ref> | undefined> {
     const { id, chatId, metadata } = message;
     const parts = await this.#partsOf(message, orElse);
     const steps = parts.map(({ text, files }, at) => async () => {
       const isLast = at === parts.length - 1;
       const posting: Posting<File> = {
-        ...{ chatId, text, metadata, files, kind: "answer", key: `${id}.${at}`, isFirst: at === 0 },
+        ...{ chatId, text, metadata, files, kind, key: `${id}.${at}`, isFirst: at === 0 },
         ...isLast && buttons !== undefined && { buttons },
       };
       return { ref: await this.#post(posting), text };

@@ -98,7 +98,7 @@ export interface Posting<File = OutgoingFile> {
   chatId: string;
   /** Markdown that fits; "" for files alone. */
   text: string;
-  /** `note`: in the quietest form. `own`: a word of the channel itself. */
+  /** `note`: in the quietest form. `own`: a word of the channel itself, or on how a goal stands. */
   kind: "answer" | "note" | "own";
   /** Of what it answers. */
   metadata: Readonly<Record<string, unknown>>;
@@ -156,7 +156,7 @@ export interface PlatformDriver<Item, Ref, File = OutgoingFile> {
   nameOf?(senderId: string): Promise<string | undefined>;
   /** Shows that a message was taken. Nobody waits for it. */
   acknowledge?(item: Item, message: PlatformMessage): Promise<unknown>;
-  /** A message of which no turn has begun was handed on as well: a command, a repeat. */
+  /** A message was handed on, be it one that begins no turn: a command, a repeat. */
   handedOn?(item: Item): Promise<unknown>;
   /** Parts that each fit one message; none for a text of which nothing is shown. */
   split(markdown: string): string[];

@@ -8,6 +8,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
+import { RetryLaterError } from "../delivery_error.ts";
 import {
   chatOf,
   type IntakeRow,
@@ -45,7 +46,7 @@ export interface IntakeDeps<T> {
   stateDir: string;
   /**
    * Hands a message on, and resolves when it is on record there. What rejects is tried again after
-   * 1, 2, 4 … 60 s, but for `invalid_request`, which no repeat mends: that is logged and dropped. After a
+   * 1, 2, 4 … 60 s, or when a RetryLaterError says, but for `invalid_request`, which no repeat mends: that is logged and dropped. After a
    * quarter of an hour its lane goes on without it; then it is tried ever more seldom, once an hour at
    * last, and given up after six days.
    */
@@ -275,7 +276,9 @@ export class Intake<T> {
     const { clock, log } = this.#deps;
     lane.failingSinceMs ??= clock.elapsed();
     const longestMs = isAside(lane.name) ? LONGEST_ASIDE_MS : LONGEST_AGAIN_MS;
-    const waitMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
+    const saidMs = error instanceof RetryLaterError ? Math.min(error.retryAfterMs, longestMs) : 0;
+    const againMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
+    const waitMs = Math.max(againMs, saidMs);
     const details = { ...aboutOf(lane, row?.id), reason: wordsOf(error) };
     try {
       if (row !== undefined && isAside(lane.name)) {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { ServiceError } from "../../base/errors.ts";
+import { RetryLaterError } from "../delivery_error.ts";
 import { Intake, type IntakeDeps } from "./intake.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 
@@ -138,6 +139,19 @@ Deno.test("what cannot be taken is tried again after 1, 2, 4 … 60 s, and its l
     }
     await consumer.until(10);
     assertEquals(consumer.taken.slice(-2), ["a1", "a2"]);
+  }));
+
+Deno.test("what cannot be taken is tried again no sooner than the platform says", () =>
+  withIntake(async ({ open, consumer, clock, lines }) => {
+    consumer.failures.set("a1", [new RetryLaterError("busy", 7_000)]);
+    const intake = await open();
+    intake.start();
+    await intake.add([entry("a", "1")]);
+    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    clock.tick(6_999);
+    assertEquals(clock.timers(), 1);
+    clock.tick(1);
+    assertEquals(await consumer.until(1), ["a1"]);
   }));
 
 Deno.test("what no repeat mends is logged and dropped, and the next is taken", () =>

@@ -22,6 +22,7 @@ export { Memory } from "./memory.ts";
 export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";
 export { type ConnectionOptions, openConnection } from "./open_connection.ts";
+export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
 export { SendSteps } from "./send_steps.ts";
 export {

@@ -94,7 +94,7 @@ export class Outlet<Ref, File> {
         return;
       case "goal_status":
         // It is to stay, and not to go with the turn.
-        if (!isNothing) await this.#answers.send(message);
+        if (!isNothing) await this.#answers.send(message, { kind: "own" });
         return;
       case "progress":
         return await this.notes.show(chatId, this.#noteOf(content), turn);

@@ -21,6 +21,9 @@ class Pager {
   readonly postFailures: unknown[] = [];
   session!: PlatformSession<string>;
   ending = Promise.withResolvers<string | undefined>();
+  /** With how often it was shown as typing by then. */
+  readonly handedOn: [text: string, typing: number][] = [];
+  typing = 0;
   opened = 0;
   connected = 0;
 }
@@ -51,8 +54,16 @@ class PagerChannel extends PlatformChannel<PackageConfig, string, number> {
       read: (text) => ({
         ...{ chatId: "room", messageId: text, senderId: "ann", metadata: {} },
         content: text === "a file alone" ? "" : text,
-        files: text.includes("a file") ? [{ name: "big.iso", bytes: 9e6, ref: 1 }] : [],
+        files: text.includes("a file")
+          ? [{ name: "big.iso", bytes: text.includes("honest") ? 1 : 9e6, ref: 1 }]
+          : [],
       }),
+      fetchFile: () => Promise.resolve(undefined),
+      handedOn: (text) => Promise.resolve(pager.handedOn.push([text, pager.typing])),
+      typing: {
+        everyMs: 1_000,
+        show: () => Promise.resolve(pager.typing += 1),
+      },
       split: (text) => text.trim() === "" ? [] : [text],
       post(posting) {
         const failure = pager.postFailures.shift();
@@ -174,6 +185,36 @@ Deno.test("PlatformChannel tells whoever sent it which file was not read, and be
     await pager.session.receive([{ lane, id: "2", data: "a file alone" }]);
     await until(() => pager.posts.length === 2);
     assertEquals([pager.posts[1]!.text, host.offered.length], [note, 1]);
+  });
+});
+
+Deno.test("PlatformChannel types before it is waited for a read receipt, and not for what begins no turn", async () => {
+  await withPager(async ({ pager, host }) => {
+    await until(() => pager.connected === 1);
+    const entry = { lane: "room", id: "1", data: "hello" };
+    await pager.session.receive([entry]);
+    await until(() => pager.handedOn.length === 1);
+    await pager.session.receive([entry]);
+    await until(() => pager.handedOn.length === 2);
+    assertEquals(pager.handedOn, [["hello", 1], ["hello", 1]]);
+    assertEquals(host.offered.length, 2);
+  });
+});
+
+Deno.test("PlatformChannel says of a file that has more bytes than it was said to have that it is too large", async () => {
+  await withPager(async ({ pager }) => {
+    await until(() => pager.connected === 1);
+    await pager.session.receive([{ lane: "room", id: "1", data: "a file that is honest" }]);
+    await until(() => pager.posts.length === 1);
+    assertMatch(pager.posts[0]!.text, /it has 9 MB, and at most 8 MB are read/);
+  });
+});
+
+Deno.test("PlatformChannel says how a goal stands as a word of its own, which is no answer", async () => {
+  await withPager(async ({ pager, channel }) => {
+    await until(() => pager.connected === 1);
+    await send(channel, "Half of it is done", { event: { type: "goal_status" } });
+    assertEquals(pager.posts.map(({ kind }) => kind), ["own"]);
   });
 });
 

@@ -111,9 +111,11 @@ export class TakeMessage<Item> {
         signal,
       );
       if (published.kind === "denied") return;
+      const isNew = published.kind === "turn" && !published.repeated;
+      // Before anything is waited for: the end of a short turn may be here by then.
+      if (isNew) onTurn(message.chatId);
       await driver.handedOn?.(item).catch(() => {});
-      if (published.kind !== "turn" || published.repeated) return;
-      onTurn(message.chatId);
+      if (!isNew) return;
       driver.acknowledge?.(item, message).catch((error) =>
         host.log.info("A reaction was not set", { reason: reasonOf(error) })
       );
@@ -170,8 +172,9 @@ export class TakeMessage<Item> {
               ? words("unreadable", { name })
               : words("notRead", { name, reason: fetched }),
           );
-        } else if (fetched === undefined) said.notes.push(tooLarge(file.bytes || maxBytes + 1));
-        else said.heard.push(...await this.#keep(file, fetched, files));
+        } else if (fetched === undefined) {
+          said.notes.push(tooLarge(Math.max(file.bytes ?? 0, maxBytes + 1)));
+        } else said.heard.push(...await this.#keep(file, fetched, files));
       }
     }
     this.#tries.forget(key);
