@@ -49,7 +49,7 @@ Deno.test("MatrixChannel takes files with their words, by the newer and the olde
   await test.until(() => read.length === 2);
   assertEquals(read, ["in plan.txt", "in ../..//etc/pass wd"]);
   const second = host.published.at(-1)!;
-  assertMatch(second.media![0]!, /\/media\/[\w-]+\/1\/pass wd$/);
+  assertMatch(second.media![0]!, /\/media\/[\w-]+\/1\/_\.\.__etc_pass wd$/);
   await test.settled();
   // Nothing stays on the disk that was handed on.
   assertEquals([...Deno.readDirSync(`${host.stateDir}/media`)], []);

@@ -81,10 +81,7 @@ function mediaDir(stateDir: string): string {
 
 /** A name that leads into no other folder and hides nothing, with its ending kept. */
 function safeName(name: string): string {
-  const plain = name.split(/[/\\]/).at(-1)!.normalize("NFC").toWellFormed().replace(
-    /[^\p{L}\p{M}\p{N}._ -]/gu,
-    "_",
-  )
+  const plain = name.normalize("NFC").toWellFormed().replace(/[^\p{L}\p{M}\p{N}._ -]/gu, "_")
     .replace(/^[. ]+|[. ]+$/g, "");
   if (plain === "") return "file";
   if (plain.length <= MAX_NAME_CHARS) return plain;

@@ -8,7 +8,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
-import { RetryLaterError } from "../delivery_error.ts";
+import { NotConnectedError, RetryLaterError } from "../delivery_error.ts";
 import {
   chatOf,
   type IntakeRow,
@@ -276,7 +276,8 @@ export class Intake<T> {
     const { clock, log } = this.#deps;
     lane.failingSinceMs ??= clock.elapsed();
     const longestMs = isAside(lane.name) ? LONGEST_ASIDE_MS : LONGEST_AGAIN_MS;
-    const saidMs = error instanceof RetryLaterError ? Math.min(error.retryAfterMs, longestMs) : 0;
+    const isPause = error instanceof RetryLaterError && !(error instanceof NotConnectedError);
+    const saidMs = isPause ? Math.min(error.retryAfterMs, longestMs) : 0;
     const againMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
     const waitMs = Math.max(againMs, saidMs);
     const details = { ...aboutOf(lane, row?.id), reason: wordsOf(error) };
