@@ -14,6 +14,7 @@ import { CHAT_ID } from "../../lib/contract/wire/frames.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { FrameSource } from "./protocol/chat_frames.ts";
 import { ClientSession } from "./protocol/client_session.ts";
+import { ResumeTickets } from "./protocol/resume_tickets.ts";
 import type { Connection } from "./socket/connection.ts";
 import { OutFrame } from "./socket/out_frame.ts";
 import { type SocketCounts, SocketServer } from "./socket/socket_server.ts";
@@ -52,6 +53,7 @@ export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
       signMedia: (path, name) => host.media.sign(path, name),
       made: new WeakMap<StoredEvent, OutFrame>(),
     };
+    const tickets = new ResumeTickets();
     this.#server = new SocketServer({
       admission: host.admission,
       path: config.path,
@@ -61,7 +63,7 @@ export class WebsocketChannel extends Channel<WebsocketChannelConfig> {
       clock: host.clock,
       log: host.log,
       onConnection: (connection) => {
-        const session = new ClientSession({ host, connection, source });
+        const session = new ClientSession({ host, connection, source, tickets });
         this.#sessions.set(connection, session);
         session.begin(() => this.#sessions.delete(connection));
       },

@@ -15,6 +15,8 @@ export interface Peer extends Sender {
   /** As given and cut to 128 characters, or `anon-` and 12 characters. */
   clientId: string;
   workspaceKey?: string;
+  /** Of the lasting token that it came in by, if it did. */
+  tokenId?: string;
 }
 
 /** Decides about handshakes, after path and upgrade were found right. */

@@ -447,6 +447,29 @@ browserTest("a message waits for the turn before it, also over a reload", async 
   assertEquals(await page.getByText("Waits for the turn before it").count(), 0);
 });
 
+browserTest("a token that may only chat goes on after the connection was lost", async () => {
+  const began = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  await using _model = shared.startModel(() => {
+    began.resolve();
+    return { text: ["one ", "two ", "three"], hold: { after: 2, until: held.promise } };
+  });
+  const issued = await shared.home.run(["tokens", "issue", "--scopes", "chat", "--json"]);
+  const { token } = JSON.parse(issued.stdout);
+  await using page = await startChat(`${appUrl()}#token=${token}`);
+  await say(page, "count");
+  await began.promise;
+  await answerOf(page, "one").waitFor();
+  await page.context().setOffline(true);
+  await page.evaluate("sockets.at(-1).close()");
+  await page.getByText("Connection lost").waitFor();
+  held.resolve();
+  await page.context().setOffline(false);
+  await answerOf(page, "one two three").waitFor();
+  await page.locator(".turn[data-status=done]").waitFor();
+  assertEquals(await page.locator(".problem").count(), 0);
+});
+
 browserTest("a conversation of another channel is read, and continued here", async () => {
   await using _model = shared.startModel({ text: "from the shell" });
   await shared.home.run(["agent", "--no-stdin", "-s", "shell", "-m", "asked in a terminal"]);

@@ -14,15 +14,17 @@ import type { Connection, InMessage } from "../socket/connection.ts";
 import { OutFrame } from "../socket/out_frame.ts";
 import type { FrameSource } from "./chat_frames.ts";
 import { FollowedChats } from "./followed_chats.ts";
-import { requireScope } from "./may.ts";
+import { may, requireScope } from "./may.ts";
 import { readMedia } from "./read_media.ts";
 import { readMessage } from "./read_message.ts";
+import type { ResumeTickets } from "./resume_tickets.ts";
 
 /** What a session works with. */
 export interface ClientSessionDeps {
   host: Pick<SocketHost, "chats" | "admission" | "scrub" | "log" | "random">;
   connection: Connection;
   source: FrameSource;
+  tickets: ResumeTickets;
 }
 
 type Envelope<Type extends ClientEnvelope["type"]> = Extract<ClientEnvelope, { type: Type }>;
@@ -31,16 +33,19 @@ export class ClientSession {
   readonly #host: ClientSessionDeps["host"];
   readonly #connection: Connection;
   readonly #followed: FollowedChats;
+  readonly #tickets: ResumeTickets;
   /** Where text without an envelope goes. */
   readonly #defaultChatId: string;
 
-  constructor({ host, connection, source }: ClientSessionDeps) {
+  constructor({ host, connection, source, tickets }: ClientSessionDeps) {
     this.#host = host;
+    this.#tickets = tickets;
     this.#connection = connection;
     this.#followed = new FollowedChats({
       chats: host.chats,
       connection,
       source,
+      tickets,
       log: host.log,
     });
     this.#defaultChatId = host.random();
@@ -55,7 +60,7 @@ export class ClientSession {
   begin(onEnd?: () => void): void {
     const { peer } = this.#connection;
     this.say({ event: "ready", chat_id: this.#defaultChatId, client_id: peer.clientId });
-    this.#followed.follow(this.#defaultChatId, 0, { isOwn: true });
+    this.#followed.follow(this.#defaultChatId, 0);
     this.#connection.onEnd(() => {
       this.#followed.end();
       onEnd?.();
@@ -119,23 +124,17 @@ export class ClientSession {
     requireScope(this.#connection.peer, "chat", "make a chat");
     this.#followed.requireRoom();
     const chatId = this.#host.random();
-    this.#followed.sayAttached(chatId);
-    this.#followed.follow(chatId, 0, { isOwn: true });
+    this.#followed.sayAttached(chatId, { fromSeq: 0 });
+    this.#followed.follow(chatId, 0);
   }
 
-  #attach({ chat_id, after_seq, epoch }: Envelope<"attach">): void {
+  #attach({ chat_id, after_seq, epoch, resume }: Envelope<"attach">): void {
     const followed = this.#followed;
-    // What a connection has made holds nothing that it may not see.
-    if (!followed.isOwn(chat_id)) {
-      requireScope(
-        this.#connection.peer,
-        "read",
-        "attach to a chat that this connection did not make",
-      );
-    }
+    const fromSeq = this.#seenFrom(chat_id, resume);
     const head = this.#host.chats.head(followed.place(chat_id));
     const isAnew = epoch !== undefined && epoch !== head.epoch;
-    const afterSeq = isAnew ? 0 : after_seq;
+    const wanted = isAnew ? 0 : after_seq;
+    const afterSeq = wanted === undefined ? undefined : Math.max(wanted, fromSeq);
     if (afterSeq !== undefined && afterSeq > head.seq) {
       throw new ServiceError(
         "invalid_request",
@@ -144,10 +143,22 @@ export class ClientSession {
       );
     }
     if (!followed.has(chat_id)) followed.requireRoom();
-    followed.sayAttached(chat_id);
+    followed.sayAttached(chat_id, { fromSeq });
     // Who follows it already goes on where he is: from the end on, he would miss what is under way.
     if (afterSeq === undefined && followed.has(chat_id)) return;
-    followed.follow(chat_id, afterSeq ?? head.seq);
+    followed.follow(chat_id, afterSeq ?? head.seq, fromSeq);
+  }
+
+  /** The number after which the client may see a chat. Throws `insufficient_scope` where it may see nothing. */
+  #seenFrom(chatId: string, resume: string | undefined): number {
+    const followed = this.#followed;
+    const { peer } = this.#connection;
+    if (may(peer, "read")) return 0;
+    const fromSeq = followed.fromSeq(chatId) ??
+      (resume && this.#tickets.read(resume, followed.resumable(chatId)));
+    if (typeof fromSeq === "number") return fromSeq;
+    requireScope(peer, "read", "attach to a chat that this connection neither made nor resumes");
+    return 0;
   }
 
   #send(
@@ -171,7 +182,8 @@ export class ClientSession {
         }, closed);
         const to = { chat_id, ...client_msg_id !== undefined && { client_msg_id } };
         if (sent.kind === "turn") {
-          this.say({ event: "message_accepted", ...to, turn_id: sent.turnId });
+          const ticket = this.#followed.ticket(chat_id);
+          this.say({ event: "message_accepted", ...to, turn_id: sent.turnId, ...ticket });
         } else {
           this.say({ event: "message", ...to, text: this.#host.scrub(sent.text) });
         }
@@ -195,7 +207,8 @@ export class ClientSession {
   ): Promise<void> {
     const { peer } = this.#connection;
     requireScope(peer, "chat", "make a chat");
-    if (!this.#followed.isOwn(source_chat_id)) {
+    // Of a chat that it followed from its begin there is nothing that it may not see.
+    if (this.#followed.fromSeq(source_chat_id) !== 0) {
       requireScope(peer, "read", "fork a chat that this connection did not make");
     }
     this.#followed.requireRoom();
@@ -207,9 +220,9 @@ export class ClientSession {
     });
     // Others may have taken the last room meanwhile.
     this.#followed.requireRoom();
-    this.#followed.sayAttached(chatId, source_chat_id);
+    this.#followed.sayAttached(chatId, { sourceChatId: source_chat_id, fromSeq: 0 });
     // Whoever may not read has made all that is in it.
-    this.#followed.follow(chatId, 0, { isOwn: true });
+    this.#followed.follow(chatId, 0);
   }
 
   async #transcribe({ request_id, data_url }: Envelope<"transcribe_audio">): Promise<void> {

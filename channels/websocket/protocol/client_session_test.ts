@@ -2,8 +2,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ServiceError } from "../../../lib/base/errors.ts";
 import type { Sent } from "../../../lib/contract/chats.ts";
 import type { Peer } from "../../../lib/channel/socket_host.ts";
+import { FakeChats } from "../testing/fake_chats.ts";
 import { testSession } from "../testing/test_session.ts";
 import { MAX_CHATS } from "./followed_chats.ts";
+import { ResumeTickets } from "./resume_tickets.ts";
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, reasoningTokens: 0, cachedTokens: 0 };
 
@@ -281,23 +283,89 @@ Deno.test("ClientSession with the scope chat alone goes on in chats of its own, 
   chats.append("others", [{ type: "notice", text: "private" }]);
   await connection.say({ type: "message", chat_id: "others", content: "hi" });
   await connection.say({ type: "attach", chat_id: "others", after_seq: 0 });
+  await connection.say({ type: "attach", chat_id: "never_seen", after_seq: 0 });
   await connection.say({ type: "fork_chat", source_chat_id: "others", before_user_index: 9 });
   assertEquals(connection.of("error").map(({ code, chat_id }) => [code, chat_id]), [
-    ["insufficient_scope", "others"],
+    ["insufficient_scope", "never_seen"],
     ["insufficient_scope", "others"],
   ]);
   // What comes after its own message is for it.
   chats.append("others", [{ type: "notice", text: "answer" }]);
-  await connection.until(5);
+  await connection.until(6);
   assertEquals(connection.of("progress").map(({ text }) => text), ["answer"]);
   await connection.say({ type: "new_chat" });
   await connection.say({ type: "attach", chat_id: "id-2", after_seq: 0 });
   await connection.say({ type: "fork_chat", source_chat_id: "id-2", before_user_index: 0 });
-  assertEquals(connection.of("attached").map(({ chat_id }) => chat_id), ["id-2", "id-2", "id-3"]);
+  assertEquals(connection.of("attached").map(({ chat_id }) => chat_id), [
+    "others",
+    "id-2",
+    "id-2",
+    "id-3",
+  ]);
   assertEquals(connection.of("error").length, 2);
   // Its token goes with what it sends, so that commands are judged by it.
   assertEquals(chats.sent[0]!.sender, { actor: "websocket:c1", scopes: ["chat"] });
   connection.end();
+});
+
+Deno.test("ClientSession lets a later connection of a token of scope chat go on, and nobody else", async () => {
+  const tickets = new ResumeTickets();
+  const chats = new FakeChats();
+  const say = (text: string) => chats.append("c", [{ type: "notice", text }]);
+  const open = (peer: Partial<Peer>) => testSession({ peer, chats, tickets }).connection;
+  const own = { scopes: ["chat"], tokenId: "tok_a" };
+  say("before");
+  const first = open(own);
+  await first.say({ type: "message", chat_id: "c", content: "hi" });
+  const { resume } = first.of("message_accepted")[0]!;
+  assert(resume !== undefined);
+  first.end();
+  say("missed");
+
+  const attach = { type: "attach", chat_id: "c", after_seq: 0 };
+  const later = open(own);
+  await later.say({ ...attach, resume });
+  say("live");
+  await later.until(4);
+  assertEquals(later.of("progress").map(({ text }) => text), ["missed", "live"]);
+  const next = later.of("attached")[0]!.resume;
+  later.end();
+  // Resumed once, it can be resumed again.
+  const third = open(own);
+  await third.say({ ...attach, after_seq: 2, resume: next });
+  await third.until(3);
+  assertEquals(third.of("progress").map(({ text }) => text), ["live"]);
+  third.end();
+
+  const forged = resume.replace(/^1\./, "0.");
+  assert(forged !== resume);
+  const strangers: [Partial<Peer>, Record<string, unknown>][] = [
+    [{ ...own, tokenId: "tok_b" }, { resume }],
+    [{ scopes: ["chat"] }, { resume }],
+    [{ ...own, workspaceKey: "ab".repeat(32) }, { resume }],
+    [own, {}],
+    [own, { resume: forged }],
+    [own, { resume: `${resume}x` }],
+    [own, { resume, chat_id: "other" }],
+    [{ ...own, scopes: ["approve"] }, {}],
+  ];
+  for (const [peer, fields] of strangers) {
+    const stranger = open(peer);
+    await stranger.say({ ...attach, ...fields });
+    assertEquals(stranger.of("error").map(({ code }) => code), ["insufficient_scope"]);
+    assertEquals(stranger.of("attached"), []);
+    stranger.end();
+  }
+  // Nor in the channel of another process.
+  const { connection: elsewhere } = testSession({ peer: own, chats });
+  await elsewhere.say({ ...attach, resume });
+  assertEquals(elsewhere.of("error").map(({ code }) => code), ["insufficient_scope"]);
+  elsewhere.end();
+  // Whoever may read is told none.
+  const reader = open({ scopes: ["read", "chat"] });
+  await reader.say(attach);
+  assertEquals(reader.of("attached")[0]!.resume, undefined);
+  reader.end();
 });
 
 Deno.test("ClientSession asks allowFrom again at each message", async () => {

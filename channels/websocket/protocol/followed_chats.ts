@@ -13,6 +13,7 @@ import { OutFrame } from "../socket/out_frame.ts";
 import { ChatCursor } from "./chat_cursor.ts";
 import type { FrameSource } from "./chat_frames.ts";
 import { may } from "./may.ts";
+import type { Resumable, ResumeTickets } from "./resume_tickets.ts";
 
 /** Chats that a connection follows at once; an error frame beyond. */
 export const MAX_CHATS = 256;
@@ -22,13 +23,14 @@ export interface FollowedChatsDeps {
   chats: Pick<Chats, "whenMade" | "follow" | "head" | "join">;
   connection: Pick<Connection, "peer" | "send" | "whenDrained" | "close">;
   source: FrameSource;
+  tickets: ResumeTickets;
   log: Pick<Log, "error">;
 }
 
 /** A chat that is followed. */
 interface Followed {
-  /** Nothing of it is older than the connection. */
-  readonly isOwn: boolean;
+  /** The number after which it was followed first: whoever may not read receives nothing before. */
+  fromSeq: number;
   cursor: ChatCursor;
   leave: (() => void) | undefined;
   /** What was sent to it and is not accepted yet, one after the other. */
@@ -52,9 +54,9 @@ export class FollowedChats {
     return this.#followed.has(chatId);
   }
 
-  /** Whether the connection made the chat. */
-  isOwn(chatId: string): boolean {
-    return this.#followed.get(chatId)?.isOwn ?? false;
+  /** The number after which the connection may see the chat, whoever may not read; undefined: not at all. */
+  fromSeq(chatId: string): number | undefined {
+    return this.#followed.get(chatId)?.fromSeq;
   }
 
   /** Throws when another chat would be too many. */
@@ -66,15 +68,18 @@ export class FollowedChats {
     );
   }
 
-  /** Follows a chat behind a number; one that is followed begins again there. Throws when it is one too many. */
-  follow(chatId: string, afterSeq: number, { isOwn = false } = {}): void {
+  /**
+   * Follows a chat behind a number; one that is followed begins again there. Throws when it is one too many.
+   * `fromSeq`: that of an earlier connection, for which this one goes on.
+   */
+  follow(chatId: string, afterSeq: number, fromSeq = afterSeq): void {
     if (this.#ended) return;
     let followed = this.#followed.get(chatId);
     if (followed === undefined) {
       this.requireRoom();
       const { chats, connection } = this.#deps;
       followed = {
-        isOwn,
+        fromSeq,
         cursor: this.#cursor(chatId),
         leave: may(connection.peer, "chat") ? chats.join(this.place(chatId)) : undefined,
         work: undefined,
@@ -109,14 +114,33 @@ export class FollowedChats {
     return workspaceKey === undefined ? { chatId } : { chatId, workspaceKey };
   }
 
-  /** Says where a chat is, and so that it is followed. */
-  sayAttached(chatId: string, sourceChatId?: string): void {
+  /** What a ticket for a chat is for, as the chat is now. */
+  resumable(chatId: string): Resumable {
+    const { chats, connection: { peer: { tokenId } } } = this.#deps;
+    const place = this.place(chatId);
+    const { epoch } = chats.head(place);
+    return { ...place, epoch, ...tokenId !== undefined && { tokenId } };
+  }
+
+  /** By which a later connection goes on in a chat; nothing for whoever may read, who needs none. */
+  ticket(chatId: string, fromSeq = this.fromSeq(chatId)): { resume?: string } {
+    const { connection: { peer }, tickets } = this.#deps;
+    if (fromSeq === undefined || may(peer, "read")) return {};
+    return { resume: tickets.issue(this.resumable(chatId), fromSeq) };
+  }
+
+  /** Says where a chat is, and so that it is followed; `fromSeq` as for {@linkcode FollowedChats.follow}. */
+  sayAttached(chatId: string, { sourceChatId, fromSeq }: {
+    sourceChatId?: string;
+    fromSeq?: number;
+  } = {}): void {
     const { seq, epoch } = this.#deps.chats.head(this.place(chatId));
     this.#say({
       event: "attached",
       chat_id: chatId,
       epoch,
       last_seq: seq,
+      ...this.ticket(chatId, fromSeq),
       ...sourceChatId !== undefined && { source_chat_id: sourceChatId },
     });
   }
@@ -173,6 +197,7 @@ export class FollowedChats {
       scope: "deleted",
       model_preset: null,
     });
+    this.#followed.get(chatId)!.fromSeq = 0;
     this.sayAttached(chatId);
     this.#run(chatId, 0, cursor);
   }

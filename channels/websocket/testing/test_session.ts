@@ -1,6 +1,7 @@
 import type { Peer } from "../../../lib/channel/socket_host.ts";
 import type { LogFields } from "../../../lib/base/log.ts";
 import { ClientSession } from "../protocol/client_session.ts";
+import { ResumeTickets } from "../protocol/resume_tickets.ts";
 import type { ShownOptions } from "../protocol/event_frame.ts";
 import { FakeChats } from "./fake_chats.ts";
 import { FakeConnection } from "./fake_connection.ts";
@@ -12,13 +13,22 @@ export interface TestSessionOptions {
   isAllowed?: (peer: Peer) => boolean;
   scrub?: (text: string) => string;
   chats?: FakeChats;
+  /** Those of the channel: sessions of one share them. */
+  tickets?: ResumeTickets;
   onFollow?: () => void;
 }
 
 /** A session that has begun; its ids are `id-1`, the default chat, and so on. */
 export function testSession(
-  { peer, options, isAllowed = () => true, scrub = (text) => text, chats, onFollow }:
-    TestSessionOptions = {},
+  {
+    peer,
+    options,
+    isAllowed = () => true,
+    scrub = (text) => text,
+    chats,
+    tickets = new ResumeTickets(),
+    onFollow,
+  }: TestSessionOptions = {},
 ) {
   const connection = new FakeConnection(peer);
   const own = chats ?? new FakeChats();
@@ -28,6 +38,7 @@ export function testSession(
   let ids = 0;
   new ClientSession({
     connection,
+    tickets,
     host: {
       chats: own,
       admission: { admit: () => Promise.reject(new Error("not asked")), isAllowed },

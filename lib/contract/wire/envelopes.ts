@@ -31,6 +31,8 @@ export const ENVELOPES = {
       .describe("Replays what came after it, then follows; absent: follows from now on"),
     epoch: z.string().max(64).optional()
       .describe("Of the client's last attached; another one now: the replay begins at 0"),
+    resume: z.string().max(128).optional()
+      .describe("As told last of the chat, where the token may not read"),
   }).describe("Follows a chat; answered by attached"),
   detach: z.object({ type: z.literal("detach"), chat_id: chatId })
     .describe("Follows a chat no longer, which makes room for another; not answered"),

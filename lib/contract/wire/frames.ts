@@ -45,6 +45,9 @@ export const turnTookMs = z.int().describe("From the turn's start to its end");
 export const callTookMs = z.int()
   .describe("How long the call took, the wait for a person included");
 
+const resume = z.string().optional()
+  .describe("For a token that may chat and not read: a later attach repeats it to go on");
+
 const approval = z.object({
   id: z.string(),
   digest: z.string().describe("64 hex digits; an answer repeats them, or in a chat the first 8"),
@@ -72,12 +75,14 @@ export const FRAMES = {
     ),
     last_seq: z.int().min(0).describe("Newest event of the chat; 0 for none"),
     source_chat_id: chatId.optional().describe("What it was forked from"),
+    resume,
   }).describe("Confirms new_chat, attach and fork_chat; the same for unknown and empty chats"),
   message_accepted: z.object({
     event: z.literal("message_accepted"),
     chat_id: chatId,
     client_msg_id: z.string().optional(),
     turn_id: z.string(),
+    resume,
   }).describe("The message is on the disk; to its sender alone"),
   turn_start: z.object({
     event: z.literal("turn_start"),

@@ -69,6 +69,8 @@ interface Followed {
   epoch?: string;
   /** Last number that was handed on. */
   seq: number;
+  /** With it a later connection goes on, where the token may not read. */
+  resume?: string;
 }
 
 type Pending<T> = PromiseWithResolvers<T> & {
@@ -301,6 +303,7 @@ export class WireClient {
         this.#attached(frame);
         break;
       case "message_accepted":
+        this.#noteTicket(frame);
         this.#settle(frame.client_msg_id, { turnId: frame.turn_id });
         break;
       case "message":
@@ -330,9 +333,13 @@ export class WireClient {
     const asked = this.#attaching.filter(({ isOwn }) => !isOwn);
     this.#attaching = [];
     if (isFirst) this.#chats.set(frame.chat_id, { seq: 0 });
-    for (const [chatId, { seq, epoch }] of this.#chats) {
+    for (const [chatId, { seq, epoch, resume }] of this.#chats) {
       // The first time that is the connection's own chat, which is followed: its epoch is asked for.
-      const from = isFirst ? {} : { after_seq: seq, ...epoch !== undefined && { epoch } };
+      const from = isFirst ? {} : {
+        after_seq: seq,
+        ...epoch !== undefined && { epoch },
+        ...resume !== undefined && { resume },
+      };
       this.#attach({ type: "attach", chat_id: chatId, ...from }, true)
         .catch((error) => this.#forget(chatId, error));
     }
@@ -375,7 +382,15 @@ export class WireClient {
       }
       known.epoch = frame.epoch;
     }
+    this.#noteTicket(frame);
     pending?.resolve(frame);
+  }
+
+  /** A chat that is followed by sending alone is gone on with as well. */
+  #noteTicket({ chat_id, resume }: Frame<"attached" | "message_accepted">): void {
+    if (resume === undefined) return;
+    const chat = this.#chats.get(chat_id) ?? { seq: 0 };
+    this.#chats.set(chat_id, { ...chat, resume });
   }
 
   #settle(id: string | undefined, outcome: SendOutcome): void {

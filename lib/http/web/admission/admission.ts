@@ -140,7 +140,7 @@ export class Admission implements SocketAdmission {
     const offered = readOffered(url, arrival.headerValues("sec-websocket-protocol"));
     const identity = await proxy?.authenticate(arrival);
     const grant = identity === undefined ? await this.#grantOf(offered, arrival) : undefined;
-    const { scopes, from } = grant ?? {};
+    const { scopes, from, tokenId } = grant ?? {};
     // Who came in by such an id could say nothing: no record takes it.
     if (offered.clientId?.includes("\0")) {
       throw new ServiceError("forbidden_client", "A client_id cannot hold NUL");
@@ -154,6 +154,7 @@ export class Admission implements SocketAdmission {
         actor: identity?.actor ?? `websocket:${clientId}`,
         clientId,
         ...scopes !== undefined && { scopes },
+        ...tokenId !== undefined && { tokenId },
         ...identity?.workspaceKey !== undefined && { workspaceKey: identity.workspaceKey },
       },
       ...offered.speaks && { protocol: SUBPROTOCOL },
@@ -164,18 +165,20 @@ export class Admission implements SocketAdmission {
   }
 
   /** What a client has shown; undefined: nothing narrows it. */
-  async #grantOf(offered: Offered, arrival: Arrival): Promise<SocketGrant | undefined> {
+  async #grantOf(
+    offered: Offered,
+    arrival: Arrival,
+  ): Promise<SocketGrant & { tokenId?: string } | undefined> {
     const { config } = this.#deps;
     const [token] = offered.tokens;
     const isOpen = config.token === "" && !config.websocketRequiresToken;
     if (!offered.tokenAlone && token !== undefined && offered.tokens.length === 1) {
       if (config.token !== "" && sameSecret(token, config.token)) return undefined;
       const grant = this.socketTokens.take(token);
+      if (grant !== undefined && grant.from === undefined) return grant;
       // A token that was revoked takes with it what it was exchanged for.
-      if (
-        grant !== undefined &&
-        (grant.from === undefined || await this.#check(grant.from.credential))
-      ) return grant;
+      const known = grant?.from && await this.#check(grant.from.credential);
+      if (grant !== undefined && known !== undefined) return { ...grant, tokenId: known.id };
     }
     if (isOpen && !offered.tokenAlone) return undefined;
     return this.refuseSecret(
