@@ -13,6 +13,7 @@ const BENCHES = [
   "channels_start",
   "platforms",
   "chat",
+  "compare",
   "turn",
   "websocket",
   "streams",
