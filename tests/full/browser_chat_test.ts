@@ -447,6 +447,57 @@ browserTest("a message waits for the turn before it, also over a reload", async 
   assertEquals(await page.getByText("Waits for the turn before it").count(), 0);
 });
 
+browserTest(
+  "files of a message that wasn't sent yet survive a reload, and go once it is sent",
+  async () => {
+    const asked: string[] = [];
+    await using _model = shared.startModel(({ body }) => {
+      asked.push(JSON.stringify(body.messages.at(-1)));
+      return { text: "seen" };
+    });
+    await using page = await startChat(appUrl());
+    const isKept = (files: number) =>
+      page.waitForFunction(`new Promise((resolve) => {
+      const opening = indexedDB.open("service.unsent");
+      // The app makes it.
+      opening.onupgradeneeded = () => opening.transaction.abort();
+      opening.onerror = () => resolve(false);
+      opening.onsuccess = () => {
+        const counting = opening.result.transaction("files").objectStore("files").count();
+        counting.onsuccess = () => {
+          opening.result.close();
+          const kept = JSON.parse(sessionStorage.getItem("service.unsent") ?? "[]");
+          resolve(counting.result === ${files} && kept.length === ${files});
+        };
+      };
+    })`);
+    const sayWithFile = async (name: string) => {
+      await page.evaluate("sockets.at(-1).send = () => {}");
+      await page.locator("input[type=file]").setInputFiles([
+        { name, mimeType: "text/plain", buffer: Buffer.from(`words of ${name}`) },
+      ]);
+      await say(page, `read ${name}`);
+      await isKept(1);
+    };
+    await sayWithFile("a.txt");
+    await page.reload();
+    await answerOf(page, "seen").waitFor();
+    assertEquals(asked.length, 1);
+    for (const part of ["read a.txt", "words of a.txt"]) assertStringIncludes(asked[0]!, part);
+    assertEquals(await page.locator(".me-row .file-name").allInnerTexts(), ["a.txt"]);
+    await isKept(0);
+
+    // Where they are gone nothing is sent without them.
+    await sayWithFile("b.txt");
+    await page.evaluate(`new Promise((resolve) => {
+    indexedDB.deleteDatabase("service.unsent").onsuccess = resolve;
+  })`);
+    await page.reload();
+    await page.getByText("Its files are no longer in this browser").waitFor();
+    assertEquals([asked.length, await page.locator(".me").last().innerText()], [1, "read b.txt"]);
+  },
+);
+
 browserTest("a token that may only chat goes on after the connection was lost", async () => {
   const began = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

@@ -12,6 +12,7 @@ import { lookAtApprovals } from "../app/pending_approvals.ts";
 import { type Answer, ask } from "../api/client.ts";
 import { ApiError } from "../api/error.ts";
 import { may } from "../api/session.ts";
+import { t } from "../locale.ts";
 import { wordsOf } from "../ui/problem.tsx";
 import type { Attachment } from "./attachment.ts";
 import { randomHex } from "./ids.ts";
@@ -27,7 +28,7 @@ import {
   type Turn,
   userOf,
 } from "./turn.ts";
-import { forgetUnsent, keepUnsent } from "./unsent.ts";
+import { forgetUnsent, keepUnsent, type Unsent } from "./unsent.ts";
 
 /** What a chat works with. */
 export interface ChatDeps {
@@ -162,6 +163,13 @@ export class Chat {
     else this.#sendMessage(text, files, id);
   }
 
+  /** A message that was said before the page was loaded anew, and whose files are gone. */
+  lost({ id, text }: Pick<Unsent, "id" | "text">): void {
+    const turn = newTurn(id, "refused", { user: { text, files: [] } });
+    turn.error.value = t.chat.filesGone;
+    this.#add(turn);
+  }
+
   /** Runs a command of the chat without showing it. Resolves with its answer. */
   async command(text: string): Promise<string> {
     const outcome = await this.#deps.client().send(this.id!, text, { clientMsgId: randomHex(16) });
@@ -283,8 +291,8 @@ export class Chat {
     }));
     const turn = newTurn(id, "sending", { user: { text, files: shown } });
     this.#add(turn);
-    if (files.length === 0) keepUnsent({ chatId: this.id!, id, text });
-    else turn.uploaded.value = 0;
+    const kept = keepUnsent({ chatId: this.id!, id, text }, files.map(({ file }) => file));
+    if (files.length > 0) turn.uploaded.value = 0;
     const sent = this.#put(turn, text, files, id).then((outcome) => {
       if ("turnId" in outcome) this.#accepted(turn, outcome.turnId);
     }, (error) => {
@@ -293,7 +301,7 @@ export class Chat {
     }).finally(() => {
       turn.uploaded.value = undefined;
       this.#sending.delete(id);
-      forgetUnsent(id);
+      void kept.then(() => forgetUnsent(id));
     });
     this.#sending.set(id, sent);
   }

@@ -9,8 +9,9 @@ import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { ApiError } from "../api/error.ts";
 import { access, bootstrap, may } from "../api/session.ts";
+import { attachmentOf } from "./attachment.ts";
 import { Chat } from "./chat.ts";
-import { type Unsent, unsentMessages } from "./unsent.ts";
+import { filesOf, forgetUnsent, type Unsent, unsentMessages } from "./unsent.ts";
 
 /** How the connection is. */
 export const link = signal<"connecting" | "online" | "lost">("connecting");
@@ -99,11 +100,17 @@ effect(() => {
     onBack: () => link.value = "online",
   });
   client.connect().then(() => link.value = "online", () => {});
-  for (const unsent of unsentMessages()) resend(unsent);
+  void resend(unsentMessages());
 });
 
-function resend({ chatId, id, text }: Unsent): void {
-  chatOf(chatId).send(text, { id });
+/** Says again what wasn't accepted before the page was loaded anew, in order. */
+async function resend(messages: readonly Unsent[]): Promise<void> {
+  for (const message of messages) {
+    const { chatId, id, text } = message;
+    const files = await filesOf(message);
+    if (files !== undefined) chatOf(chatId).send(text, { id, files: files.map(attachmentOf) });
+    else await forgetUnsent(id).then(() => chatOf(chatId).lost(message));
+  }
 }
 
 addEventListener("online", () => client?.hurry());

@@ -78,6 +78,8 @@ const de: Strings = {
     answered: "Die Antwort ist vollständig.",
     waiting: "Wartet auf die Antwort davor.",
     sendsLater: "Wird gesendet, sobald die Verbindung wieder da ist.",
+    filesGone:
+      "Ihre Dateien sind nicht mehr in diesem Browser. Füge sie erneut an und sende sie noch einmal.",
     thinking: "Denkt nach …",
     thought: "Nachgedacht",
     thoughtFor: (duration) => `${duration} nachgedacht`,

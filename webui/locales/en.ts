@@ -76,6 +76,7 @@ const en = {
     answered: "The answer is complete.",
     waiting: "Waits for the turn before it.",
     sendsLater: "Will be sent when the connection is back.",
+    filesGone: "Its files are no longer in this browser. Attach them again and send it.",
     thinking: "Thinking…",
     thought: "Thought",
     thoughtFor: (duration: string) => `Thought for ${duration}`,
