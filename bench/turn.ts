@@ -139,7 +139,7 @@ for (const way of ways) {
 const profiled = turns[profile]?.service;
 if (profiled !== undefined) {
   service.signal();
-  await sample(profiled, 16, total * 3);
+  await sample(profiled, lanes.at(-1)!, total * 3);
   service.signal();
   const found = await service.profile;
   if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
