@@ -56,6 +56,8 @@ export interface ModelServerOptions {
     | ((request: RecordedRequest) => Behaviour | Promise<Behaviour>);
   /** Default 0: a free one. */
   port?: number;
+  /** Whose connections it takes until it ends; else those of a port of its own. */
+  at?: ModelPort;
 }
 
 /** A running fake. */
@@ -72,29 +74,57 @@ export interface ModelServer extends AsyncDisposable {
 
 const MAX_RECORDED = 10_000;
 
-/** Starts a fake on loopback. It listens when this returns. */
-export function startModelServer({ script = {}, port = 0 }: ModelServerOptions = {}): ModelServer {
-  const requests: RecordedRequest[] = [];
-  const waiting = new Map<number, ((request: RecordedRequest) => void)[]>();
-  const open = new Map<HttpConnection, Promise<void>>();
-  const listener = Deno.listen({ hostname: "127.0.0.1", port });
-  const accepting = accept();
-  let count = 0;
+/** A port on loopback for one model server after the other; without one, connections are closed. */
+export class ModelPort {
+  readonly #listener: Deno.TcpListener;
+  readonly #accepting: Promise<void>;
+  #take: (socket: Deno.TcpConn) => void = (socket) => socket.close();
 
-  async function accept(): Promise<void> {
+  constructor(port = 0) {
+    this.#listener = Deno.listen({ hostname: "127.0.0.1", port });
+    this.#accepting = this.#accept();
+  }
+
+  get port(): number {
+    return this.#listener.addr.port;
+  }
+
+  /** Hands over what connects from now on; none: nobody takes it. */
+  give(take: (socket: Deno.TcpConn) => void = (socket) => socket.close()): void {
+    this.#take = take;
+  }
+
+  async close(): Promise<void> {
+    this.#listener.close();
+    await this.#accepting;
+  }
+
+  async #accept(): Promise<void> {
     try {
-      for await (const socket of listener) {
-        const connection = new HttpConnection(socket);
-        open.set(connection, serve(connection).finally(() => open.delete(connection)));
-      }
+      for await (const socket of this.#listener) this.#take(socket);
     } catch {
       // The listener was closed.
     }
   }
+}
+
+/** Starts a fake on loopback. It listens when this returns. */
+export function startModelServer(
+  { script = {}, port = 0, at }: ModelServerOptions = {},
+): ModelServer {
+  const requests: RecordedRequest[] = [];
+  const waiting = new Map<number, ((request: RecordedRequest) => void)[]>();
+  const open = new Map<HttpConnection, Promise<void>>();
+  const source = at ?? new ModelPort(port);
+  source.give((socket) => {
+    const connection = new HttpConnection(socket);
+    open.set(connection, serve(connection).finally(() => open.delete(connection)));
+  });
+  let count = 0;
 
   async function close(): Promise<void> {
-    listener.close();
-    await accepting;
+    source.give();
+    if (source !== at) await source.close();
     for (const connection of open.keys()) connection.destroy();
     await Promise.all(open.values());
   }
@@ -152,7 +182,7 @@ export function startModelServer({ script = {}, port = 0 }: ModelServerOptions =
   }
 
   return {
-    baseUrl: `http://127.0.0.1:${listener.addr.port}/v1`,
+    baseUrl: `http://127.0.0.1:${source.port}/v1`,
     requests,
     request(index) {
       const known = requests[index];

@@ -6,11 +6,11 @@
  */
 
 import {
+  ModelPort,
   type ModelServer,
   type ModelServerOptions,
   startModelServer,
 } from "../fakes/model_server.ts";
-import { freePort } from "./free_port.ts";
 import { makeHome, type Running, type TestHome } from "./home.ts";
 
 /** It runs while tests do. */
@@ -26,16 +26,18 @@ export function shareService(
   configOf: (modelUrl: string) => unknown,
   args?: string[],
 ): SharedService {
-  const port = freePort();
+  let at: ModelPort;
   let home: TestHome;
   let service: Running;
   Deno.test.beforeAll(async () => {
-    home = await makeHome(configOf(`http://127.0.0.1:${port}/v1`));
+    at = new ModelPort();
+    home = await makeHome(configOf(`http://127.0.0.1:${at.port}/v1`));
     service = await home.start(args);
   });
   Deno.test.afterAll(async () => {
     await service[Symbol.asyncDispose]();
     await home[Symbol.asyncDispose]();
+    await at.close();
   });
   return {
     get home() {
@@ -44,6 +46,6 @@ export function shareService(
     get service() {
       return service;
     },
-    startModel: (script) => startModelServer({ script, port }),
+    startModel: (script) => startModelServer({ script, at }),
   };
 }
