@@ -18,7 +18,7 @@ const LANES = 4;
 function requestOf(
   lane: number,
   n: number,
-): { turn: NewTurn; options: Required<Omit<AcceptOptions, "begin">> } {
+): { turn: NewTurn; options: Required<Omit<AcceptOptions, "begin" | "toldAtEnd">> } {
   const id = `${lane}-${n}`;
   return {
     turn: newTurn(id, {
