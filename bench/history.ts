@@ -13,6 +13,7 @@
 import { NO_USAGE } from "../lib/contract/events.ts";
 import { openJournal } from "../lib/journal/open.ts";
 import type { Journal } from "../lib/contract/journal.ts";
+import { addPastTurns } from "../tests/support/past_turns.ts";
 import { startModel, startService } from "./processes.ts";
 import { type Figure, median, report } from "./report.ts";
 
@@ -20,45 +21,6 @@ const SHORT = 10;
 const LONG = 5_000;
 const KEPT_MESSAGES = 10;
 const TURNS = 100;
-/** Turns that are written in one batch. */
-const BATCH = 100;
-
-/** Adds turns that have ended to a session. */
-async function fill(journal: Journal, session: string, turns: number): Promise<void> {
-  for (let n = 0; n < turns; n += BATCH) {
-    // Not awaited one by one: writes keep their order, and a batch is one commit.
-    const writes = Array.from({ length: Math.min(BATCH, turns - n) }, (_, at) => {
-      const id = `${session}-${n + at}`;
-      const streamId = `${id}.1.1`;
-      return [
-        journal.accept({
-          id,
-          sessionKey: `api:${session}`,
-          channel: "api",
-          actor: "api:anonymous",
-          input: [{ type: "text", text: `What is the weather like on day ${n + at}?` }],
-          durable: false,
-        }),
-        journal.start(id),
-        journal.append(id, [
-          { type: "turn_start", model: "local/fake" },
-          ...Array.from(
-            { length: 10 },
-            () => ({ type: "text_delta", streamId, text: "hi" }) as const,
-          ),
-        ]),
-        journal.addMessage(id, { role: "assistant", text: "hi".repeat(10), calls: [] }, {
-          events: [{ type: "segment_end", streamId, resuming: false }],
-        }),
-        journal.end(id, {
-          event: { type: "turn_end", status: "done", finishReason: "stop", usage: NO_USAGE },
-          forget: false,
-        }),
-      ];
-    });
-    await Promise.all(writes.flat());
-  }
-}
 
 /** Has a last turn of the session leave a summary and ten messages in its context. */
 async function compact(journal: Journal, session: string): Promise<void> {
@@ -84,7 +46,12 @@ async function prepare(database: string): Promise<void> {
   const journal = openJournal({ path: database });
   for (const kind of ["bounded", "whole"]) {
     for (const turns of [SHORT, LONG]) {
-      await fill(journal, `${kind}-${turns}`, turns);
+      await addPastTurns(journal, {
+        sessionKey: `api:${kind}-${turns}`,
+        turns,
+        input: (n) => `What is the weather like on day ${n}?`,
+        answer: () => Array.from({ length: 10 }, () => "hi"),
+      });
       if (kind === "bounded") await compact(journal, `${kind}-${turns}`);
     }
   }

@@ -35,6 +35,8 @@ export interface Behaviour {
 
   /** Milliseconds before each event. */
   delayMs?: number;
+  /** Events a second, however late one of them comes. */
+  perSecond?: number;
   /** Milliseconds before the status line. */
   headersDelayMs?: number;
   /** Sends the body in pieces of this many bytes, so that events and characters are split. */

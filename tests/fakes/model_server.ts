@@ -251,10 +251,11 @@ class Answer {
 
   async #stream(
     events: readonly string[],
-    { delayMs = 0, chunkBytes, resetAfter, hold, hang }: Behaviour,
+    { delayMs = 0, perSecond, chunkBytes, resetAfter, hold, hang }: Behaviour,
   ): Promise<boolean> {
     const { connection } = this;
     const encoder = new TextEncoder();
+    const startedAt = performance.now();
     for (const [index, event] of events.entries()) {
       if (index === hang) return await this.#hang();
       if (index === hold?.after) await Promise.race([hold.until, leaving(connection.left)]);
@@ -262,7 +263,10 @@ class Answer {
         connection.destroy();
         return true;
       }
-      if (delayMs > 0) await wait(delayMs, connection.left);
+      const dueMs = perSecond === undefined
+        ? delayMs
+        : startedAt + index * 1_000 / perSecond - performance.now();
+      if (dueMs > 0) await wait(dueMs, connection.left);
       if (connection.left.aborted) return false;
       const bytes = encoder.encode(event);
       const size = chunkBytes ?? bytes.length;

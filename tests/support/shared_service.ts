@@ -21,10 +21,14 @@ export interface SharedService {
   startModel(script: ModelServerOptions["script"]): ModelServer;
 }
 
-/** Registers its start and its end. `args`: the command that serves; default: the API alone. */
+/**
+ * Registers its start and its end. `args`: the command that serves; default: the API alone. `prepare` is
+ * called with the path of the home's database before the service starts.
+ */
 export function shareService(
   configOf: (modelUrl: string) => unknown,
   args?: string[],
+  { prepare }: { prepare?: (database: string) => Promise<void> } = {},
 ): SharedService {
   let at: ModelPort;
   let home: TestHome;
@@ -32,6 +36,11 @@ export function shareService(
   Deno.test.beforeAll(async () => {
     at = new ModelPort();
     home = await makeHome(configOf(`http://127.0.0.1:${at.port}/v1`));
+    if (prepare !== undefined) {
+      const data = `${home.dir}/home/data`;
+      await Deno.mkdir(data, { mode: 0o700 });
+      await prepare(`${data}/service.db`);
+    }
     service = await home.start(args);
   });
   Deno.test.afterAll(async () => {

@@ -24,6 +24,7 @@ import {
   type Item,
   itemsOf,
   newTurn,
+  type RecordPage,
   type ToolBlock,
   type Turn,
   userOf,
@@ -53,8 +54,8 @@ export class Chat {
   readonly state = signal<"loading" | "ready" | "deleted">("loading");
   readonly problem = signal<unknown>(undefined);
   readonly details = signal<Answer<"sessions.get"> | undefined>(undefined);
-  /** Cursor of earlier messages; undefined when all are shown. */
-  readonly before = signal<number | undefined>(undefined);
+  /** Cursor of earlier messages; undefined when all are shown, and `left` when it has to be found. */
+  readonly before = signal<number | "left" | undefined>(undefined);
   /** A turn of it is under way. */
   readonly isBusy = computed(() =>
     this.items.value.some((item) => item.kind === "turn" && isUnderWay(item))
@@ -66,6 +67,8 @@ export class Chat {
   #covered = 0;
   /** Newest number when the chat was attached: what comes up to there is a replay. */
   #replayEnd = 0;
+  /** Earlier messages are on their way. */
+  #isReading = false;
   readonly #sending = new Map<string, Promise<unknown>>();
 
   constructor({ key, id }: { key: string; id?: string }, deps: ChatDeps) {
@@ -112,18 +115,30 @@ export class Chat {
   /** Shows earlier messages. */
   async loadEarlier(): Promise<void> {
     const before = this.before.value;
-    if (before === undefined) return;
-    this.before.value = undefined;
+    if (before === undefined || this.#isReading) return;
+    this.#isReading = true;
     try {
-      const page = await ask("sessions.messages", { key: this.key, limit: PAGE, before });
+      const page = await (before === "left" ? this.#pageBeforeShown() : this.#page(before));
       batch(() => {
         this.items.value = joined(itemsOf(page), this.items.value);
         this.before.value = page.before;
       });
     } catch (error) {
-      this.before.value = before;
       this.problem.value = error;
     }
+    this.#isReading = false;
+  }
+
+  /** Leaves all but the newest items to the record, from which they can be shown again. */
+  leaveEarlier(most: number): void {
+    const items = this.items.value;
+    if (items.length <= most || !may("sessions.messages")) return;
+    const from = items.findIndex((item, at) => at >= items.length - most && isOnRecord(item));
+    if (from < 0) return;
+    batch(() => {
+      this.items.value = items.slice(from);
+      this.before.value = "left";
+    });
   }
 
   /** Takes a frame of it; they come in order. */
@@ -199,7 +214,7 @@ export class Chat {
 
   /** Arguments and output of a tool call, from the record. */
   async loadDetail(turn: Turn, block: ToolBlock): Promise<void> {
-    for await (const rows of this.#pages()) {
+    for await (const { messages: rows } of this.#pages()) {
       const asked = rows.flatMap((row) => row.role === "assistant" ? row.tool_calls : [])
         .find(({ call_id }) => call_id === block.callId);
       const result = rows.flatMap((row) => row.role === "tool" ? row.results : [])
@@ -222,7 +237,7 @@ export class Chat {
 
   async #readRecord() {
     if (!may("sessions.messages")) return undefined;
-    const page = await ask("sessions.messages", { key: this.key, limit: PAGE }).catch((error) => {
+    const page = await this.#page().catch((error) => {
       if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
     });
@@ -371,7 +386,7 @@ export class Chat {
   async #indexOf(turn: Turn): Promise<number> {
     const known = turn.user.value?.index;
     if (known !== undefined) return known;
-    for await (const rows of this.#pages()) {
+    for await (const { messages: rows } of this.#pages()) {
       const row = rows.find((row) => row.role === "user" && row.turn_id === turn.id);
       if (row?.role !== "user") continue;
       turn.user.value = { ...turn.user.value!, index: row.user_index };
@@ -384,10 +399,25 @@ export class Chat {
   async *#pages() {
     let before: number | undefined;
     do {
-      const page = await ask("sessions.messages", { key: this.key, limit: PAGE, before });
-      yield page.messages;
+      const page: RecordPage = await this.#page(before);
+      yield page;
       before = page.before;
     } while (before !== undefined);
+  }
+
+  /** What stands before the first turn that is shown. */
+  async #pageBeforeShown(): Promise<RecordPage> {
+    const first = this.items.value.find(isOnRecord);
+    for await (const page of this.#pages()) {
+      const at = page.messages.findIndex((row) => row.role === "user" && row.turn_id === first?.id);
+      if (at === 0 && page.before !== undefined) return await this.#page(page.before);
+      if (at >= 0) return { ...page, messages: page.messages.slice(0, at) };
+    }
+    throw new Error("This message is not on record");
+  }
+
+  #page(before?: number): Promise<RecordPage> {
+    return ask("sessions.messages", { key: this.key, limit: PAGE, before });
   }
 
   #add(item: Item): void {
@@ -399,16 +429,20 @@ export class Chat {
   }
 }
 
+function isOnRecord(item: Item): item is Turn {
+  return item.kind === "turn" && item.id !== undefined;
+}
+
 /** A page before what is shown; a turn that both have a part of is one. */
 function joined(earlier: readonly Item[], later: readonly Item[]): Item[] {
   const last = earlier.at(-1);
-  const [first, ...rest] = later;
+  const [first] = later;
   if (last?.kind !== "turn" || first?.kind !== "turn" || last.id !== first.id) {
     return [...earlier, ...later];
   }
-  last.blocks.value = [...last.blocks.value, ...first.blocks.value];
-  last.status.value = first.status.value;
-  return [...earlier, ...rest];
+  first.user.value ??= last.user.value;
+  first.blocks.value = [...last.blocks.value, ...first.blocks.value];
+  return [...earlier.slice(0, -1), ...later];
 }
 
 function watchUpload(turn: Turn, bufferedBytes: () => number): void {

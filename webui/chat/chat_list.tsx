@@ -8,6 +8,7 @@ import { go, href } from "../app/router.ts";
 import { formatAgo, t } from "../locale.ts";
 import { confirm } from "../ui/confirm.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { memo } from "../ui/memo.ts";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { listChanges } from "./connection.ts";
@@ -198,7 +199,7 @@ function Found({ query, current }: { query: string; current: string }) {
   );
 }
 
-function Row({ session, isCurrent }: { session: Session; isCurrent: boolean }) {
+const Row = memo(function Row({ session, isCurrent }: { session: Session; isCurrent: boolean }) {
   const isNamed = useSignal(false);
   const failure = useSignal<unknown>(undefined);
   const { key, title, channel, running, updated_at } = session;
@@ -236,7 +237,7 @@ function Row({ session, isCurrent }: { session: Session; isCurrent: boolean }) {
       {failure.value !== undefined && <Problem error={failure.value} />}
     </li>
   );
-}
+});
 
 /** What can be done with a conversation. */
 function actionsOf(

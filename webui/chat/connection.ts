@@ -4,7 +4,7 @@
  * @module
  */
 
-import { effect, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import type { ServerFrame } from "../../lib/contract/wire/frames.ts";
 import { WireClient } from "../../lib/contract/wire/wire_client.ts";
 import { ApiError } from "../api/error.ts";
@@ -29,6 +29,10 @@ let sessionPrefix = "";
 
 /** Chats that are followed at once. The service takes 256 on a connection. */
 const MAX_CHATS = 64;
+
+/** Frames that are taken together, about once each time the screen is drawn. */
+const arrived: ServerFrame[] = [];
+const DRAW_MS = 16;
 
 /** Name that this page has for `channels.websocket.allowFrom`. */
 const CLIENT_ID = "webui";
@@ -89,8 +93,13 @@ effect(() => {
     open: (url, protocols) => socket = new WebSocket(url, protocols),
     // What the service of this very page says needs no schema.
     readFrame: (said) => said as ServerFrame,
-    onFrame: take,
-    onReset: (id) => chats.get(id)?.beginAnew(),
+    onFrame(frame) {
+      if (arrived.push(frame) === 1) setTimeout(takeAll, DRAW_MS);
+    },
+    onReset(id) {
+      takeAll();
+      chats.get(id)?.beginAnew();
+    },
     onRefused: (id, error) => chats.get(id)?.refused(error),
     onLost(_ms, error) {
       // The session is closed, and the sign-in is shown.
@@ -122,7 +131,13 @@ function close(): void {
   client?.close();
   client = undefined;
   chats.clear();
+  arrived.length = 0;
   link.value = "connecting";
+}
+
+/** What has arrived, as one change: a model says more in a second than a screen can show. */
+function takeAll(): void {
+  batch(() => arrived.splice(0).forEach(take));
 }
 
 function take(frame: ServerFrame): void {

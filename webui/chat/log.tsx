@@ -1,9 +1,11 @@
 /** What was said in a chat, with its end in sight unless the person reads further up. */
 
 import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../locale.ts";
 import { Icon } from "../ui/icon.tsx";
+import { memo } from "../ui/memo.ts";
 import type { Chat } from "./chat.ts";
 import { Markdown } from "./markdown.tsx";
 import type { Item } from "./turn.ts";
@@ -11,6 +13,18 @@ import { Files, TurnView } from "./turn_view.tsx";
 
 /** So near its end counts as at the end. */
 const NEAR_PX = 80;
+
+/** Items beyond which earlier ones are left to the record while the end is read. */
+const MOST_ITEMS = 100;
+
+/** How many of them are left at once. */
+const DROPPED_ITEMS = 20;
+
+/** Items that one task draws. */
+const DRAWN_ITEMS = 3;
+
+/** Items that stay of a chat that is not shown. */
+const KEPT_ITEMS = 20;
 
 export function Log({ chat }: { chat: Chat }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -21,6 +35,7 @@ export function Log({ chat }: { chat: Chat }) {
   const items = chat.items.value;
   const last = items.at(-1);
   const status = last?.kind === "turn" ? last.status.value : undefined;
+  const from = useFirstDrawn(items, scroller);
 
   const toEnd = (behavior: ScrollBehavior = "auto") =>
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior });
@@ -36,19 +51,15 @@ export function Log({ chat }: { chat: Chat }) {
   useLayoutEffect(() => {
     if (last?.kind === "turn" && last.status.value === "sending") toEnd();
   }, [last]);
+  // A page that stays open for days holds no more than one that was just opened, a piece at a time.
+  useEffect(() => {
+    if (isAtEnd.value && items.length > MOST_ITEMS) chat.leaveEarlier(items.length - DROPPED_ITEMS);
+  }, [items.length, isAtEnd.value]);
+  useEffect(() => () => chat.leaveEarlier(KEPT_ITEMS), [chat]);
   useEffect(() => {
     if (status === "running") said.value = t.chat.working;
     else if (status === "done" && said.value !== "") said.value = t.chat.answered;
   }, [status]);
-
-  async function earlier() {
-    const { scrollHeight, scrollTop } = scroller.current!;
-    await chat.loadEarlier();
-    requestAnimationFrame(() => {
-      const element = scroller.current;
-      if (element) element.scrollTop = scrollTop + element.scrollHeight - scrollHeight;
-    });
-  }
 
   return (
     <div class="log-frame">
@@ -68,11 +79,15 @@ export function Log({ chat }: { chat: Chat }) {
       >
         <div class="log-content" ref={content}>
           {chat.before.value !== undefined && (
-            <button type="button" class="button small earlier" onClick={earlier}>
+            <button
+              type="button"
+              class="button small earlier"
+              onClick={() => chat.loadEarlier()}
+            >
               {t.chat.earlier}
             </button>
           )}
-          {items.map((item) => <ItemView key={item.key} chat={chat} item={item} />)}
+          {items.slice(from).map((item) => <ItemView key={item.key} chat={chat} item={item} />)}
         </div>
       </div>
       {!isAtEnd.value && (
@@ -91,7 +106,38 @@ export function Log({ chat }: { chat: Chat }) {
   );
 }
 
-function ItemView({ chat, item }: { chat: Chat; item: Item }) {
+/**
+ * From which item on they are drawn: those before it follow a few at a time, above what is in sight, because
+ * all of them at once would hold up the page.
+ */
+function useFirstDrawn(items: readonly Item[], scroller: RefObject<HTMLElement | null>): number {
+  const drawn = useRef<ReadonlySet<Item>>(new Set());
+  const before = useRef<{ top: number; height: number } | undefined>(undefined);
+  const draws = useSignal(0);
+  const known = items.findIndex((item) => drawn.current.has(item));
+  const from = known < 0 ? Math.max(0, items.length - DRAWN_ITEMS) : known;
+  drawn.current = new Set(items.slice(from));
+
+  useLayoutEffect(() => {
+    const { top, height } = before.current ?? {};
+    if (top === undefined || height === undefined) return;
+    before.current = undefined;
+    scroller.current!.scrollTop = top + scroller.current!.scrollHeight - height;
+  }, [draws.value]);
+  useEffect(() => {
+    if (from === 0) return;
+    const timer = setTimeout(() => {
+      const { scrollTop: top, scrollHeight: height } = scroller.current!;
+      before.current = { top, height };
+      drawn.current = new Set(items.slice(Math.max(0, from - DRAWN_ITEMS)));
+      draws.value++;
+    });
+    return () => clearTimeout(timer);
+  }, [from, items]);
+  return from;
+}
+
+const ItemView = memo(function ItemView({ chat, item }: { chat: Chat; item: Item }) {
   switch (item.kind) {
     case "turn":
       return <TurnView chat={chat} turn={item} />;
@@ -123,4 +169,4 @@ function ItemView({ chat, item }: { chat: Chat; item: Item }) {
         </article>
       );
   }
-}
+});

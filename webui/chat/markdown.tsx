@@ -7,9 +7,11 @@
 
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
+import { useMemo } from "preact/hooks";
 import { memo } from "../ui/memo.ts";
 import { t } from "../locale.ts";
 import { CodeBlock } from "./code_block.tsx";
+import { markdownBlocks } from "./markdown_blocks.ts";
 
 const marked = new Marked({
   gfm: true,
@@ -61,7 +63,8 @@ export function cleaned(html: string, config: Parameters<typeof DOMPurify.saniti
 
 /** Shows Markdown. `isOpen`: more of it comes. */
 export function Markdown({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
-  const tokens = marked.lexer(text).filter(({ type }) => type !== "space");
+  const blocksOf = useMemo(() => markdownBlocks(marked.defaults), []);
+  const tokens = blocksOf(text);
   return (
     <div class="markdown">
       {tokens.map((token, at) => {

@@ -29,9 +29,10 @@ export function TurnView({ chat, turn }: { chat: Chat; turn: Turn }) {
   const again = guarded(() => chat.sayAgain(turn));
   const isOver = !isUnderWay(turn);
   const canGoOn = chat.id !== undefined && user !== undefined && may({ scope: "chat" });
-  const answer = blocks.flatMap((block) => block.kind === "text" ? block.text.value : []).join(
-    "\n\n",
-  );
+  // While it grows, each piece of it would have the whole turn rendered anew.
+  const answer = isOver
+    ? blocks.flatMap((block) => block.kind === "text" ? block.text.value : []).join("\n\n")
+    : "";
 
   return (
     <article class="turn" data-status={status}>
