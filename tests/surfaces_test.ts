@@ -260,7 +260,7 @@ Deno.test("a command prints what the route of its operation answers", async () =
   await home.run(["agent", "--no-stdin", "-s", "a", "-m", "hi"]);
   const { sessions } = await get("sessions");
   assertEquals([sessions.length, await printed(home, ["sessions", "list"])], [1, sessions]);
-  const { sessions: found } = await get("sessions/search?q=hi");
+  const { sessions: found } = await get("search?q=hi");
   assertEquals([found.length, await printed(home, ["sessions", "search", "hi"])], [1, found]);
   const { messages } = await get("sessions/cli:a/messages");
   assertEquals([messages.length, await printed(home, ["sessions", "show", "a"])], [2, messages]);

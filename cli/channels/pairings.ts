@@ -1,5 +1,6 @@
 /**
- * `service channels pairings` and `pair`: strangers who were given a code, and letting them write.
+ * `service channels pairings`, `pair` and `dismiss`: strangers who were given a code, and whether they may
+ * write.
  *
  * @module
  */
@@ -25,8 +26,17 @@ export const PAIRING_COMMANDS: readonly Subcommand<AskDeps>[] = [
   }),
   askSubcommand("pairings.pair", PAIRINGS["pairings.pair"], {
     say({ runtime_name: name, sender_id: id, sender_name: called }, out) {
-      const who = called === undefined ? id : `${visibleLine(called)} (${visibleLine(id)})`;
+      const who = nameOf({ id, called });
       out.note(`${who} may write to ${name} now. A running service applies that by itself`);
     },
   }),
+  askSubcommand("pairings.dismiss", PAIRINGS["pairings.dismiss"], {
+    say({ runtime_name: name, sender_id: id, sender_name: called }, out) {
+      out.note(`Dismissed: the code of ${nameOf({ id, called })} lets nobody write to ${name}`);
+    },
+  }),
 ];
+
+function nameOf({ id, called }: { id: string; called?: string }): string {
+  return called === undefined ? visibleLine(id) : `${visibleLine(called)} (${visibleLine(id)})`;
+}

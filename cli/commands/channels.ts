@@ -39,6 +39,7 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
     }
     case "pair":
     case "pairings":
+    case "dismiss":
       return await runSubcommand(PAIRING_COMMANDS, invocation, asksHere(operatorDeps(globals)));
     default: {
       const { status } = await import("../channels/status.ts");
@@ -59,6 +60,7 @@ const channels: Command = {
     "service channels missed telegram --json",
     "service channels missed --answer 17",
     "service channels pair k7mp2xwd",
+    "service channels dismiss k7mp2xwd",
   ],
   options: [],
   defaultSubcommand: "status",

@@ -11,6 +11,7 @@ import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
 const CODE = "the code that the bot told them";
+const code = z.string(CODE).min(1, CODE).max(100, CODE);
 
 const stranger = {
   channel: z.string(),
@@ -45,7 +46,7 @@ export const PAIRINGS = {
     summary: "Let a stranger write, by their code: their id goes into allowFrom of the channel",
     scope: "operate",
     command: "channels pair",
-    input: z.object({ code: z.string(CODE).min(1, CODE).max(100, CODE) }),
+    input: z.object({ code }),
     output: z.object(stranger).describe("Who may write now."),
     route: {
       method: "POST",
@@ -57,6 +58,24 @@ export const PAIRINGS = {
       const found: Pairing = await pairings.find(code);
       await allowSender(found, by);
       await pairings.remove(found.code);
+      return toWire(z.object(stranger), found);
+    },
+  }),
+  "pairings.dismiss": operation({
+    summary: "Dismiss a stranger's code: it lets nobody in, and they get no other for its hour",
+    scope: "operate",
+    command: "channels dismiss",
+    input: z.object({ code }),
+    output: z.object(stranger).describe("Whose code it was."),
+    route: {
+      method: "DELETE",
+      path: "/api/webui/pairings/:code",
+      errors: ["not_found", "overloaded"],
+    },
+    async run({ code }, parts) {
+      const pairings = enabled(parts.pairings);
+      const found: Pairing = await pairings.find(code);
+      await pairings.dismiss(found.code);
       return toWire(z.object(stranger), found);
     },
   }),

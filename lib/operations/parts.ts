@@ -30,7 +30,7 @@ export interface Parts {
   settings?: SettingsKeeper;
   channels?: Pick<ChannelOperator, "list" | "validate" | "set" | "switchTo" | "connect">;
   commissions?: Commissions;
-  pairings?: Pick<PairingStore, "list" | "find" | "remove">;
+  pairings?: Pick<PairingStore, "list" | "find" | "remove" | "dismiss">;
   /** Puts a sender into `allowFrom`; `by` is for the audit log. */
   allowSender?: (who: Pairing, by: string) => Promise<unknown>;
   /** Of the service's log. */

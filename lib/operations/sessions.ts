@@ -109,7 +109,6 @@ export const SESSIONS = {
       };
     },
   }),
-  // Before the path that takes any name.
   "sessions.search": gatewayOperation({
     summary: "Search the texts of sessions",
     scope: "read",
@@ -125,7 +124,7 @@ export const SESSIONS = {
       sessions: z.array(foundSession).describe("Latest first."),
       before: z.int().optional().describe("Cursor of the next page; absent on the last."),
     }).describe("Sessions that the caller sees and that hold what was looked for."),
-    route: { method: "GET", path: `${ALL}/search` },
+    route: { method: "GET", path: "/api/webui/search" },
     async run({ q, limit = DEFAULT_PAGE, before }, parts, { sees }) {
       const found = await parts.journal.search({ q, limit: limit + 1, before, ...sees });
       const page = found.slice(0, limit);

@@ -43,6 +43,8 @@ export interface PairingStore {
   find(typed: string): Promise<Pairing>;
   /** Of one who was let in. */
   remove(code: string): Promise<void>;
+  /** The code no longer holds, and its stranger is given no other one for the rest of the hour. */
+  dismiss(code: string): Promise<void>;
 }
 
 /** How long a code holds, and how long nobody is given another one. */
@@ -67,6 +69,7 @@ const fileSchema = z.strictObject({
     senderId: z.string(),
     senderName: z.string().optional(),
     createdAt: z.number(),
+    isDismissed: z.literal(true).optional(),
   })),
   /** When wrong codes were given. */
   wrong: z.array(z.number()),
@@ -125,12 +128,12 @@ export function createPairingStore(
         return { value: { waiting: [...waiting, pairing], wrong }, result: pairing };
       });
     },
-    list: () => read().waiting.map((each) => ({ ...each })),
+    list: () => read().waiting.filter(isOpen).map((each) => ({ ...each })),
     async find(typed) {
       const code = typed.toLowerCase().replace(/[\s-]/g, "");
       const found = await update<Pairing | ServiceError>(({ waiting, wrong }) => {
         if (wrong.length >= MAX_WRONG) return { result: tooManyWrong(wrong[0]! - now()) };
-        const pairing = waiting.find((each) => each.code === code);
+        const pairing = waiting.find((each) => isOpen(each) && each.code === code);
         if (pairing !== undefined) return { result: { ...pairing } };
         return { value: { waiting, wrong: [...wrong, now()] }, result: unknownCode() };
       });
@@ -143,7 +146,22 @@ export function createPairingStore(
         result: undefined,
       }));
     },
+    async dismiss(code) {
+      await update(({ waiting, wrong }) => ({
+        value: {
+          waiting: waiting.map((each) =>
+            each.code === code ? { ...each, isDismissed: true as const } : each
+          ),
+          wrong,
+        },
+        result: undefined,
+      }));
+    },
   };
+}
+
+function isOpen({ isDismissed }: StoredPairings["waiting"][number]): boolean {
+  return isDismissed === undefined;
 }
 
 function unknownCode(): ServiceError {

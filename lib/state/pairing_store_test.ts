@@ -57,6 +57,21 @@ Deno.test("ask() gives no more codes than an instance may have, and others their
     assertEquals((await pairings.ask({ ...ANN, runtimeName: "chat.two" }))?.senderId, "ann");
   }));
 
+Deno.test("dismiss() ends a code, and its stranger is given no other one within the hour", () =>
+  withStore(async (pairings, clock) => {
+    const { code } = (await pairings.ask(ANN))!;
+    const other = (await pairings.ask({ ...ANN, senderId: "bob" }))!;
+    await pairings.dismiss(code);
+    assertEquals(pairings.list().map(({ senderId }) => senderId), ["bob"]);
+    assertEquals(await codeOf(pairings.find(code)), "not_found");
+    assertEquals([await pairings.ask(ANN), (await pairings.find(other.code)).senderId], [
+      undefined,
+      "bob",
+    ]);
+    clock.now += 3_600_000;
+    assertEquals((await pairings.ask(ANN))?.senderId, "ann");
+  }));
+
 Deno.test("find() takes ten wrong codes an hour, and then not even the right one", () =>
   withStore(async (pairings, clock) => {
     const { code } = (await pairings.ask(ANN))!;

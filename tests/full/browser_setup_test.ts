@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { checkLook, openPage } from "../support/browser.ts";
 import { openJournal } from "../../lib/journal/open.ts";
+import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { freePort } from "../support/free_port.ts";
 import { needs } from "../support/needs.ts";
 import { shareService } from "../support/shared_service.ts";
@@ -226,6 +227,36 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs("codes that wait are allowed and dismissed on the page of channels", "chromium"),
+  async fn() {
+    const config = await readConfig();
+    await Deno.writeTextFile(
+      configFile(),
+      JSON.stringify({ ...config, channels: { ...config.channels, webhook: { allowFrom: [] } } }),
+    );
+    const state = await openOperatorState({
+      dir: `${shared.home.dir}/home/operator`,
+      keysDir: `${shared.home.dir}/home/keys`,
+    });
+    const stranger = { channel: "webhook", runtimeName: "webhook" };
+    await state.pairings.ask({ ...stranger, senderId: "ann-1", senderName: MARKUP });
+    const bob = await state.pairings.ask({ ...stranger, senderId: "bob-2", senderName: "Bob" });
+    await using page = await openAt("#/channels");
+    const waiting = page.getByRole("region", { name: "Waiting to be let in" });
+    await waiting.getByText(bob!.code).waitFor();
+    await checkLook(page);
+    await waiting.getByRole("button", { name: "Dismiss Bob" }).click();
+    await waiting.getByText("Bob", { exact: true }).waitFor({ state: "detached" });
+    await waiting.getByRole("button", { name: "Allow" }).click();
+    await waiting.waitFor({ state: "detached" });
+    assertEquals((await readConfig()).channels.webhook.allowFrom, ["ann-1"]);
+    assertEquals(state.pairings.list(), []);
+    await state.close();
+    assert(await page.title() !== "run");
+  },
+});
+
+Deno.test({
   ...needs("a channel that is connected step by step shows a code, and waits", "chromium"),
   async fn() {
     await using page = await openAt("#/chat");
@@ -254,5 +285,37 @@ Deno.test({
     await page.getByText("2@abc").waitFor();
     await page.getByText("Connected as ann").waitFor();
     assertEquals(asked, ["start", "poll", "poll"]);
+  },
+});
+
+Deno.test({
+  ...needs("the page of automations goes on past its first 50", "chromium"),
+  async fn() {
+    const url = httpOf(shared.service.wsUrl);
+    const { api_token } = await (await fetch(new URL("/webui/bootstrap", url))).json();
+    const headers = { authorization: `Bearer ${api_token}`, "content-type": "application/json" };
+    for (let at = 0; at < 51; at++) {
+      const schedule = { kind: "cron", expression: "0 7 * * *" };
+      const body = JSON.stringify({
+        name: `Plan ${at}`,
+        schedule,
+        message: "Plan",
+        enabled: false,
+      });
+      const made = await fetch(new URL("/api/webui/automations", url), {
+        method: "POST",
+        headers,
+        body,
+      });
+      assertEquals([made.status, (await made.json()).automation?.name], [200, `Plan ${at}`]);
+    }
+    await using page = await openAt("#/automations");
+    const rows = page.locator(".records > li");
+    await rows.nth(49).waitFor();
+    assertEquals(await rows.count(), 50);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await rows.nth(50).waitFor();
+    assertEquals(new Set(await rows.locator(".strong").allInnerTexts()).size, 51);
+    assertEquals(await page.getByRole("button", { name: "Show more" }).count(), 0);
   },
 });

@@ -26,6 +26,7 @@ export const ROUTES = {
   "channels.connect.cancel": ["POST", "/api/settings/channels/:name/connect/cancel", "operate"],
   "pairings.list": ["GET", "/api/webui/pairings", "operate"],
   "pairings.pair": ["POST", "/api/webui/pairings/:code", "operate"],
+  "pairings.dismiss": ["DELETE", "/api/webui/pairings/:code", "operate"],
   "secrets.list": ["GET", "/api/webui/secrets", "secrets"],
   "secrets.get": ["GET", "/api/webui/secrets/:name", "secrets"],
   "secrets.set": ["PUT", "/api/webui/secrets/:name", "secrets"],
@@ -39,7 +40,7 @@ export const ROUTES = {
   "models.connect": ["POST", "/api/webui/models/connect", "operate"],
   "service.restart": ["POST", "/api/webui/restart", "operate"],
   "sessions.list": ["GET", "/api/webui/sessions", "read"],
-  "sessions.search": ["GET", "/api/webui/sessions/search", "read"],
+  "sessions.search": ["GET", "/api/webui/search", "read"],
   "sessions.get": ["GET", "/api/webui/sessions/:key", "read"],
   "sessions.messages": ["GET", "/api/webui/sessions/:key/messages", "read"],
   "sessions.export": ["GET", "/api/webui/sessions/:key/export", "read"],
@@ -819,6 +820,21 @@ export interface Operations {
   };
   /** Let a stranger write, by their code: their id goes into allowFrom of the channel. */
   "pairings.pair": {
+    input: {
+      code: string;
+    };
+    output: {
+      channel: string;
+      /** The channel, or one of its instances. */
+      runtime_name: string;
+      /** The platform's; it goes into allowFrom. */
+      sender_id: string;
+      /** As they call themselves; anybody can take any. */
+      sender_name?: string;
+    };
+  };
+  /** Dismiss a stranger's code: it lets nobody in, and they get no other for its hour. */
+  "pairings.dismiss": {
     input: {
       code: string;
     };

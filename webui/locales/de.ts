@@ -263,6 +263,15 @@ const de: Strings = {
     qr: "Text des QR-Codes",
     answer: "Antwort, falls danach gefragt wird",
     sendAnswer: "Senden",
+    pairings: {
+      title: "Warten auf Einlass",
+      lead: "Sie haben einem Bot geschrieben und einen Code erhalten. Lass nur herein, wer dir " +
+        "seinen genannt hat: Einen Namen kann sich jeder geben.",
+      allow: "Hereinlassen",
+      allowOne: (name) => `${name} hereinlassen`,
+      dismiss: "Verwerfen",
+      dismissOne: (name) => `${name} verwerfen`,
+    },
     missed: {
       count: (count) => `${count} verpasst`,
       title: (count) =>
@@ -371,6 +380,7 @@ const de: Strings = {
     none:
       "Noch keine Automationen. Lege eine an, oder bitte den Agenten in einem Chat um eine Erinnerung.",
     add: "Neue Automation",
+    more: "Mehr zeigen",
     edit: "Bearbeiten",
     name: "Name",
     message: "Nachricht",

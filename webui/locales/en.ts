@@ -256,6 +256,15 @@ const en = {
     qr: "Text of the QR code",
     answer: "Answer, if you are asked for one",
     sendAnswer: "Send",
+    pairings: {
+      title: "Waiting to be let in",
+      lead: "They wrote to a bot and were given a code. Allow only whoever told you theirs: " +
+        "anybody can take any name.",
+      allow: "Allow",
+      allowOne: (name: string) => `Allow ${name}`,
+      dismiss: "Dismiss",
+      dismissOne: (name: string) => `Dismiss ${name}`,
+    },
     missed: {
       count: (count: number) => `${count} missed`,
       title: (count: number) =>
@@ -364,6 +373,7 @@ const en = {
       "What the agent does by itself, and when. It can't ask you then: an action without a grant is refused.",
     none: "No automations yet. Add one, or ask the agent in a chat to remind you of something.",
     add: "New automation",
+    more: "Show more",
     edit: "Edit",
     name: "Name",
     message: "Message",

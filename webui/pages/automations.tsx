@@ -1,6 +1,8 @@
 /** What the agent does by itself, and when. */
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ask } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { go, href } from "../app/router.ts";
 import { AutomationForm } from "../automations/automation_form.tsx";
@@ -9,15 +11,30 @@ import { type AutomationView, scheduleSentence } from "../automations/schedule.t
 import { formatTime, t } from "../locale.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { useAnswer } from "../ui/use_answer.ts";
 
 export default function AutomationsPage({ rest }: { rest: string }) {
   return rest === "" ? <AutomationList /> : <AutomationPage key={rest} id={rest} />;
 }
 
+const PAGE = 50;
+
 function AutomationList() {
-  const { answer, error, again } = useAnswer("automations.list", { limit: 100 });
+  const views = useSignal<readonly AutomationView[] | undefined>(undefined);
+  const after = useSignal<string | undefined>(undefined);
+  const problem = useSignal<unknown>(undefined);
   const isCreating = useSignal(false);
+  async function load(cursor?: string) {
+    problem.value = undefined;
+    try {
+      const page = await ask("automations.list", { limit: PAGE, after: cursor });
+      const before = cursor === undefined ? [] : views.value ?? [];
+      views.value = [...before, ...page.automations];
+      after.value = page.after;
+    } catch (error) {
+      problem.value = error;
+    }
+  }
+  useEffect(() => void load(), []);
   return (
     <div class="page">
       <PageHead title={t.pages.automations} lead={t.automations.lead}>
@@ -37,13 +54,21 @@ function AutomationList() {
           done={(id) => go("automations", id)}
         />
       )}
-      {error !== undefined && <Problem error={error} retry={again} />}
-      {answer?.automations.length === 0 && !isCreating.value && (
-        <p class="nothing">{t.automations.none}</p>
-      )}
+      {problem.value !== undefined && <Problem error={problem.value} retry={() => void load()} />}
+      {views.value?.length === 0 && !isCreating.value && <p class="nothing">{t.automations.none}
+      </p>}
       <ul class="records">
-        {answer?.automations.map((view) => <OneAutomation key={view.id} view={view} />)}
+        {views.value?.map((view) => <OneAutomation key={view.id} view={view} />)}
       </ul>
+      {after.value !== undefined && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => load(after.value)}
+        >
+          {t.automations.more}
+        </button>
+      )}
     </div>
   );
 }

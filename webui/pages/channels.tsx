@@ -2,8 +2,10 @@
 
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../api/client.ts";
+import { may } from "../api/session.ts";
 import { href } from "../app/router.ts";
 import { ChannelView } from "../channels/channel_view.tsx";
+import { Pairings } from "../channels/pairings.tsx";
 import { StateTag, stateWords } from "../channels/state_tag.tsx";
 import { language, t } from "../locale.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -34,6 +36,7 @@ export default function ChannelsPage({ rest }: { rest: string }) {
       {rest !== "" && answer !== undefined && (
         <p class="verdict" role="status">{t.channels.unknown(rest)}</p>
       )}
+      {may("pairings.list") && <Pairings />}
       {[true, false].map((isOn) => {
         const channels = groups.get(isOn);
         if (channels === undefined) return null;

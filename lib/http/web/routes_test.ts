@@ -68,6 +68,18 @@ Deno.test("the public routes of the port are these, and no other", async () => {
   }
 });
 
+Deno.test("no route of the port stands where the name of another may be", () => {
+  const parts = ({ method, path }: WebRoute) => [method, ...path.split("/")];
+  for (const route of TABLE) {
+    const named = TABLE.filter((other) => {
+      const [own, others] = [parts(route), parts(other)];
+      return other.path !== route.path && own.length === others.length &&
+        own.every((part, at) => part === others[at] || others[at]!.startsWith(":"));
+    });
+    assertEquals(named.map(({ path }) => path), [], `${route.method} ${route.path}`);
+  }
+});
+
 Deno.test("secrets need the scope secrets, approvals approve", () => {
   for (const { path, scope, access } of TABLE) {
     if (access !== undefined) continue;

@@ -117,21 +117,22 @@ Deno.test("GET sessions is paged: each session once, and the last page says that
   await journal.close();
 });
 
-Deno.test("GET sessions/search finds in the caller's workspace alone", async () => {
-  const { journal, get } = setUp();
+Deno.test("GET search finds in the caller's workspace alone", async () => {
+  const { journal, ask } = setUp();
   for (const [index, key] of [keyOf("a"), keyOf("b", ANN), keyOf("c", BOB)].entries()) {
     await say(journal, key, `t${index}`);
   }
   const found = async (q: string, token: string) => {
-    const { json } = await get(`/search?q=${encodeURIComponent(q)}`, token);
+    const path = `/api/webui/search?q=${encodeURIComponent(q)}`;
+    const json = await (await ask(path, { token })).json();
     return json.sessions.map(({ chat_id, count }: Record<string, unknown>) => [chat_id, count]);
   };
   assertEquals(await found("answer to", "read"), [["a", 1]]);
   assertEquals(await found("answer", "person"), [["b", 1]]);
   assertEquals(await found("t1", "other"), []);
   assertEquals(await found('"*" AND t2', "other"), []);
-  const { status, json } = await get("/search?q=%22%00%F0%9F");
-  assertEquals([status, json.error.param], [400, "q"]);
+  const wrong = await ask("/api/webui/search?q=%22%00%F0%9F", { token: "operate" });
+  assertEquals([wrong.status, (await wrong.json()).error.param], [400, "q"]);
   await journal.close();
 });
 
