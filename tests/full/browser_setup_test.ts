@@ -295,7 +295,7 @@ Deno.test({
     const { api_token } = await (await fetch(new URL("/webui/bootstrap", url))).json();
     const headers = { authorization: `Bearer ${api_token}`, "content-type": "application/json" };
     for (let at = 0; at < 51; at++) {
-      const schedule = { kind: "cron", expression: "0 7 * * *" };
+      const schedule = { cron: "0 7 * * *", timeZone: "UTC" };
       const body = JSON.stringify({
         name: `Plan ${at}`,
         schedule,
