@@ -135,6 +135,7 @@ export const CHANNELS: readonly ChannelPackage[] = [
       "settings.ts": moduleUrl("channels/xmpp/settings.ts").href,
       "validation.ts": moduleUrl("channels/xmpp/validation.ts").href,
       "words.ts": moduleUrl("channels/xmpp/words.ts").href,
+      "xmpp_driver.ts": moduleUrl("channels/xmpp/xmpp_driver.ts").href,
     },
     locales: {
       "de": () => import("./xmpp/locales/de.json", { with: { type: "json" } }),

@@ -6,7 +6,6 @@
 
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import type { Clock } from "../../lib/base/clock.ts";
-import type { Intake } from "../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../lib/channel/platform/memory.ts";
 import type { Log } from "../../lib/base/log.ts";
 import type { WantedRoom, XmppSettings } from "./settings.ts";
@@ -17,9 +16,8 @@ import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { StanzaError } from "./client/stanza_error.ts";
 import { Bots } from "./messages/bots.ts";
-import type { HeardMessage } from "./messages/heard_message.ts";
-import { Inbox } from "./messages/inbox.ts";
-import { accountFeatures } from "./messages/outbox.ts";
+import { Inbox, type InboxDeps } from "./messages/inbox.ts";
+import { accountFeatures } from "./client/account_features.ts";
 import { readInvitation } from "./messages/read_message.ts";
 import { Rooms } from "./rooms/rooms.ts";
 
@@ -28,7 +26,7 @@ export interface ConnectionDeps {
   settings: XmppSettings;
   caCerts: readonly string[];
   abilities: OwnAbilities;
-  intake: Intake<HeardMessage>;
+  intake: InboxDeps["intake"];
   memory: Memory;
   isAllowed: (senderId: string) => boolean;
   /** Is told of somebody who wrote to the account alone and may not. */
@@ -47,6 +45,7 @@ export class Connection {
   readonly bots: Bots;
   readonly #deps: ConnectionDeps;
   readonly #inbox: Inbox;
+  #closing: Promise<void> | undefined;
 
   private constructor(
     deps: ConnectionDeps,
@@ -125,7 +124,12 @@ export class Connection {
   }
 
   /** Ends it, with a word where that can be. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  /** What the server answers until then counts: how far an archive was read. */
+  async #close(): Promise<void> {
     this.rooms.close(!this.session.isOver);
     await this.session.close();
     await this.#inbox.close();

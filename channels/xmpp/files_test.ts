@@ -20,7 +20,7 @@ async function upload(
   await Deno.writeTextFile(join(dir, name), text);
   const url = await uploadFile(join(dir, name), {
     session,
-    service: await findUpload(session, "localhost"),
+    service: (await findUpload(session, "localhost"))!,
     host: {
       url: new URL(`https://localhost:${server.filesPort}`),
       caCerts: [await Deno.readTextFile(server.caFile)],
@@ -72,9 +72,8 @@ test("a file that is gone, or too large, is said to be", async (world) => {
   const base = `https://localhost:${world.server.filesPort}`;
   const gone = `${base}/file_share/none/gone.txt`;
   await alice.say(agent.jid, gone, oob(gone));
-  await agent.heard("The file gone.txt could not be fetched");
-  await alice.message("The file gone.txt could not be fetched.");
-  assert(agent.host.lines.some(({ message }) => message === "A file could not be fetched"));
+  await alice.message("The file gone.txt was not read: the server answered 404.");
+  assertEquals(agent.host.offered, []);
 
   const cert = await Deno.readTextFile(join(world.server.dir, "cert.pem"));
   const key = await Deno.readTextFile(join(world.server.dir, "key.pem"));
@@ -97,13 +96,14 @@ test("a file that is gone, or too large, is said to be", async (world) => {
   const uploadUrl = `https://localhost:${large.addr.port}`;
   const second = await world.channel({ uploadUrl });
   await alice.say(second.jid, `${uploadUrl}/large.bin`, oob(`${uploadUrl}/large.bin`));
-  await second.heard("The file large.bin is too large: 8 MiB at most are taken.");
-  await alice.message("The file large.bin is too large: 8 MiB at most are taken.");
+  const tooLarge = "The file large.bin was not read: it has 9 MB, and at most 8 MB are read.";
+  await alice.message(tooLarge);
   await alice.say(second.jid, `${uploadUrl}/moved.txt`, oob(`${uploadUrl}/moved.txt`));
-  await second.heard("The file moved.txt could not be fetched");
-  const many = Array.from({ length: 5 }, (_, at) => oob(`https://example.org/${at}`));
-  await alice.say(second.jid, "many", ...many);
-  await second.heard("Of the files, 4 at most are taken.");
+  await alice.message("The file moved.txt was not read: the server answered 302.");
+  const small = await upload(world, alice, "small.txt", "its text");
+  const many = Array.from({ length: 5 }, (_, at) => oob(`${small}#${at}`));
+  await alice.say(agent.jid, "many", ...many);
+  await agent.heard("The file small.txt was not read: at most 4 files of a message are read.");
   await second.close();
   await large.shutdown();
 });
@@ -116,14 +116,14 @@ test("a voice message is heard, and is a file where that is off", async (world) 
   await alice.say(agent.jid, url, oob(url));
   const spoken = await agent.heard("buy some bread");
   assertEquals([spoken.content, spoken.media], [
-    "(said in a voice message) buy some bread",
+    "Voice message: buy some bread",
     undefined,
   ]);
   agent.host.onTranscribe = () =>
     Promise.reject(Object.assign(new Error("Transcription is off"), { code: "not_enabled" }));
   const again = await upload(world, alice, "again.ogg", "audio");
   await alice.say(agent.jid, again, oob(again));
-  const file = await agent.heard("transcription is off");
+  const file = await agent.heard("transcription is not switched on");
   assertEquals(file.media?.map((path) => basename(path)), ["again.ogg"]);
 });
 
@@ -139,11 +139,11 @@ test("files go out as addresses, and what cannot be sent is said", async (world)
   const url = sent.getChild("x", NS.oob)!.getChildText("url")!;
   assertEquals(sent.getChildText("body"), url);
   assert(url.endsWith("/small.txt"), url);
-  await alice.message("The file large.bin could not be sent: it is too large");
-  await alice.message("The file none.txt could not be sent: ");
+  await alice.message("The file `large.bin` could not be attached: 2 MB > 1 MB.");
+  await alice.message("The file `none.txt` could not be attached: it is empty or gone.");
   const without = await world.channel({ uploadUrl: "", language: "es" });
   await without.send(alice.jid, "", { media: [media[0]!] });
-  await alice.message("No se pudo enviar el archivo small.txt: el servidor no guarda archivos");
+  await alice.message("el servidor no guarda archivos");
   const wrong = await world.channel({ uploadUrl: "https://localhost:1" });
   await wrong.send(alice.jid, "", { media: [media[0]!] });
   await alice.message("and uploadUrl is https://localhost:1");

@@ -146,7 +146,9 @@ test("an approval is asked for in words, and how it came out takes its place", a
   });
   const outcome = await alice.message("Approved: it runs.");
   assertEquals(outcome.getChild("replace", NS.replace)?.attrs.id, question.attrs.id);
-  assertEquals(alice.texts(again.jid), ["Approved: it runs."]);
+  assertEquals(alice.texts(again.jid), [
+    "Allow it? /approve apr_1 01234567\n\nApproved: it runs.",
+  ]);
   await again.close();
   await Deno.remove(stateDir, { recursive: true });
 });

@@ -17,7 +17,7 @@ import { StanzaError } from "./client/stanza_error.ts";
 import { xml } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload } from "./files/upload.ts";
-import { accountFeatures } from "./messages/outbox.ts";
+import { accountFeatures } from "./client/account_features.ts";
 
 /** What is wrong, or may be; nothing for settings that work. */
 export async function validate(

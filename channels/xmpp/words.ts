@@ -13,15 +13,8 @@ import zh from "./locales/zh.json" with { type: "json" };
 export const ENGLISH = {
   encrypted: "Your message is end-to-end encrypted, and I cannot read it. " +
     "Please switch encryption off in this chat and write again.",
-  fileTooLarge: "The file {name} is too large: {size} at most are taken.",
-  fileFailed: "The file {name} could not be fetched.",
   fileElsewhere: "a file that is not fetched: {url}",
-  tooManyFiles: "Of the files, {count} at most are taken.",
-  heardVoice: "(said in a voice message) {text}",
-  voiceOff: "(a voice message, as a file: transcription is off)",
-  fileNotSent: "The file {name} could not be sent: {reason}",
   noUpload: "the server keeps no files",
-  uploadTooLarge: "it is too large",
 } as const;
 
 /** Names of the sentences. */

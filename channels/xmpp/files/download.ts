@@ -4,70 +4,54 @@
  * @module
  */
 
-import { type InboundFiles, readBounded } from "../../../lib/channel/platform/mod.ts";
+import {
+  type PlatformFile,
+  readBounded,
+  UnreadableFileError,
+} from "../../../lib/channel/platform/mod.ts";
 import { type FileHost, isAtHost, requestFile } from "./http_client.ts";
 
-/** A file that was fetched, or why not. */
-export type Fetched =
-  | { kind: "file"; path: string; name: string; isAudio: boolean }
-  /** It is elsewhere, or encrypted. */
-  | { kind: "elsewhere"; url: string }
-  | { kind: "too_large"; name: string }
-  | { kind: "failed"; name: string; reason: string };
+/** Statuses that say nothing of the file itself. */
+const PASSING: readonly number[] = [408, 425, 429];
 
-const MAX_NAME_CHARS = 80;
-
-/** Fetches a file to the others of its message. Never rejects, but where the signal says so. */
-export async function fetchFile(
-  address: string,
-  { host, files, signal }: {
-    host: FileHost | undefined;
-    files: InboundFiles;
-    signal: AbortSignal;
-  },
-): Promise<Fetched> {
+/** The file at an address; undefined for one that is elsewhere, or encrypted. */
+export function fileAt(address: string, host: FileHost | undefined): PlatformFile | undefined {
   const url = URL.parse(address);
-  if (!isAtHost(host, url)) return { kind: "elsewhere", url: address };
+  if (!isAtHost(host, url)) return undefined;
   const name = fileName(url);
-  try {
-    return await requestFile(host!, url, { signal }, async (response, ending) => {
-      if (!response.ok) {
-        await response.body?.cancel().catch(() => {});
-        return { kind: "failed", name, reason: `it answered ${response.status}` };
-      }
-      const bytes = await readBounded(response, files.roomBytes, ending);
-      if (bytes === undefined) return { kind: "too_large", name };
-      const path = await files.write(name, bytes);
-      const type = response.headers.get("content-type") ?? "";
-      return { kind: "file", path, name, isAudio: isAudio(type, name) };
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", name, reason };
-  }
+  const isAudio = /\.(oga|ogg|opus|m4a|mp3|wav|aac|flac|amr)$/i.test(name);
+  return { name, isAudio, ref: address };
 }
 
-/** The last part of an address, without anything that leads elsewhere. */
+/** Fetches it, and learns whether it is a recording. As `PlatformDriver.fetchFile`. */
+export async function fetchFile(
+  file: PlatformFile,
+  host: FileHost | undefined,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const url = URL.parse(file.ref as string);
+  if (!isAtHost(host, url)) throw new UnreadableFileError("it is elsewhere");
+  return await requestFile(host!, url, { signal }, async (response, ending) => {
+    const { ok, status, headers } = response;
+    if (ok) {
+      file.isAudio ||= /^audio\//i.test(headers.get("content-type") ?? "");
+      return await readBounded(response, maxBytes, ending);
+    }
+    await response.body?.cancel().catch(() => {});
+    const reason = `the server answered ${status}`;
+    throw status >= 500 || PASSING.includes(status)
+      ? new Error(reason)
+      : new UnreadableFileError(reason);
+  });
+}
+
+/** The last part of an address. */
 function fileName(url: URL): string {
-  const last = url.pathname.split("/").at(-1) ?? "";
-  let name: string;
+  const last = url.pathname.split("/").at(-1) || "file.bin";
   try {
-    name = decodeURIComponent(last);
+    return decodeURIComponent(last);
   } catch {
-    name = last;
+    return last;
   }
-  const plain = name.normalize("NFC").toWellFormed().replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(
-    /^[. ]+|[. ]+$/g,
-    "",
-  );
-  if (plain === "") return "file.bin";
-  if (plain.length <= MAX_NAME_CHARS) return plain;
-  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? "";
-  return [...plain].slice(0, MAX_NAME_CHARS - ending.length).join("") + ending;
-}
-
-function isAudio(type: string, name: string): boolean {
-  return type.toLowerCase().startsWith("audio/") ||
-    /\.(oga|ogg|opus|m4a|mp3|wav|aac|flac|amr)$/i.test(name);
 }

@@ -20,7 +20,7 @@ export function isAtHost(host: FileHost | undefined, url: URL | null): url is UR
     url.username === "" && url.password === "";
 }
 
-/** A request; redirects are not followed. `use` has to read or cancel the answer's body, until the signal ends it. */
+/** A request; a redirect is an answer like any other. `use` has to read or cancel the answer's body, until the signal ends it. */
 export async function requestFile<T>(
   { caCerts }: FileHost,
   url: URL,
@@ -33,7 +33,7 @@ export async function requestFile<T>(
   const response = await fetch(url, {
     ...init,
     client,
-    redirect: "error",
+    redirect: "manual",
     signal,
   });
   return await use(response, signal);

@@ -5,6 +5,7 @@
  */
 
 import { basename } from "@std/path";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { mediaTypeOf } from "../../../lib/channel/platform/mod.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
@@ -19,16 +20,8 @@ export interface UploadService {
   maxBytes: number;
 }
 
-/** A file cannot be sent, and why: `noUpload`, `uploadTooLarge`, or in words. */
-export class UploadError extends Error {
-  override readonly name = "UploadError";
-  readonly word: "noUpload" | "uploadTooLarge" | undefined;
-
-  constructor(message: string, word?: "noUpload" | "uploadTooLarge") {
-    super(message);
-    this.word = word;
-  }
-}
+/** A file cannot be sent, and why. */
+export class UploadError extends PermanentDeliveryError {}
 
 /** Services that are asked what they are. */
 const MAX_SERVICES = 30;
@@ -71,17 +64,13 @@ export async function uploadFile(
   path: string,
   { session, service, host, signal }: {
     session: Pick<XmppSession, "request">;
-    service: UploadService | undefined;
-    host: FileHost | undefined;
+    service: UploadService;
+    host: FileHost;
     signal: AbortSignal;
   },
 ): Promise<string> {
-  if (service === undefined || host === undefined) {
-    throw new UploadError("The server keeps no files, or uploadUrl is not set", "noUpload");
-  }
   const filename = basename(path);
   const { size } = await Deno.stat(path);
-  if (size > service.maxBytes) throw new UploadError("It is too large", "uploadTooLarge");
   const type = mediaTypeOf(filename);
   const slot = await askSlot(session, service.jid, { filename, size, type });
   const put = URL.parse(slot.getChild("put")?.attrs.url ?? "");

@@ -41,11 +41,6 @@ export function composeMessage(
   );
 }
 
-/** The id of the message that asks for an approval, known without anything that is kept. */
-export function approvalId(id: string): string {
-  return `approval-${id}`;
-}
-
 /** That we are writing, or no longer (XEP-0085); kept nowhere (XEP-0334). */
 export function composeState(
   to: string,

@@ -24,7 +24,7 @@ import { type ArchivedAt, type ReadContext, readMessage } from "./read_message.t
 /** What it works with. */
 export interface InboxDeps {
   session: XmppSession;
-  intake: Intake<HeardMessage>;
+  intake: Pick<Intake<HeardMessage>, "add" | "cursor">;
   /** Whether the server of the account has an archive, and whether ids in it are the server's alone. */
   hasArchive: boolean;
   keepsIds: boolean;

@@ -1,6 +1,7 @@
 /**
- * Approvals as messages with buttons, or reactions, and the clicks on them. Both outlive a restart: what is
- * needed to take buttons away is in the channel's memory, and a click that counts in its inbox.
+ * Approvals as messages, with buttons or reactions where a platform has them, and the clicks on those. Both
+ * outlive a restart: what is needed to say in the message how it came out is in the channel's memory, and a
+ * click that counts in its inbox.
  *
  * @module
  */
@@ -64,8 +65,8 @@ export class Approvals<Ref> {
     this.#shown = new ShownApprovals(deps);
   }
 
-  /** Shows it with its buttons. Rejects as `send` does. */
-  async show(message: OutboundMessage, event: ApprovalEvent): Promise<void> {
+  /** Shows it, with its buttons where there are some. Rejects as `send` does. */
+  async show(message: OutboundMessage, event: ApprovalEvent, hasButtons: boolean): Promise<void> {
     const { answers, words } = this.#deps;
     const { id, digest, expiresAt, denyOnly } = event;
     const button = (isApproval: boolean): ApprovalButton => ({
@@ -76,7 +77,10 @@ export class Approvals<Ref> {
     const { chatId } = message;
     // Before the post: buttons that stand there although nobody could say so work all the same.
     if (this.#shown.get(id) === undefined) this.#shown.add(event, { chatId, text: "" });
-    const posted = await answers.send(message, { buttons, orElse: words("approval") });
+    const posted = await answers.send(message, {
+      ...hasButtons && { buttons },
+      orElse: words("approval"),
+    });
     this.#shown.add(event, { chatId, ...posted! });
   }
 

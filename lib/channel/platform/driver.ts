@@ -43,7 +43,7 @@ export interface PlatformFile<File = unknown> {
   name: string;
   /** Bytes, where the platform says it. */
   bytes?: number;
-  /** A recording: what is said in it goes into the text. Default: by the name and what was fetched, no. */
+  /** A recording: what is said in it goes into the text. Also set by `fetchFile`, where that learns it. Default: no. */
   isAudio?: boolean;
   /** Whose words a recording is; default `file`. */
   provenance?: TextPart["provenance"];

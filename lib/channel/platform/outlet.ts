@@ -103,8 +103,7 @@ export class Outlet<Ref, File> {
         await driver.turnEnded?.(message).catch(() => {});
         return await this.notes.end(chatId, turn);
       case "approval":
-        if (driver.hasButtons?.() === true) return await this.approvals.show(message, event);
-        return void await this.#answers.send(message);
+        return await this.approvals.show(message, event, driver.hasButtons?.() === true);
       case "approval_resolved":
         return await this.approvals.resolve(message, event);
       default:

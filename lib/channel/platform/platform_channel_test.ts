@@ -24,6 +24,7 @@ class Pager {
   /** With how often it was shown as typing by then. */
   readonly handedOn: [text: string, typing: number][] = [];
   typing = 0;
+  hasButtons = true;
   opened = 0;
   connected = 0;
 }
@@ -76,7 +77,7 @@ class PagerChannel extends PlatformChannel<PackageConfig, string, number> {
       },
       removeNote: (ref) => Promise.resolve(delete pager.posts[ref]),
       editEveryMs: () => 0,
-      hasButtons: () => true,
+      hasButtons: () => pager.hasButtons,
       files: { maxBytes: 10 },
     });
   }
@@ -261,5 +262,21 @@ Deno.test("PlatformChannel takes one click of a person, keeps it, and takes the 
       ["May I?\n\nDenied.", 0],
     ]);
     assertEquals(await click("bob", "3"), "answered");
+  });
+});
+
+Deno.test("PlatformChannel says in a question without buttons how it came out", async () => {
+  await withPager(async ({ pager, channel, host }) => {
+    await until(() => pager.connected === 1);
+    pager.hasButtons = false;
+    const digest = "0123456789abcdef".repeat(4);
+    const expiresAt = host.clock.now() + 60_000;
+    await send(channel, "May I?", { event: { type: "approval", id: "ap", digest, expiresAt } });
+    await send(channel, "Bob allowed it.", {
+      event: { type: "approval_resolved", id: "ap", outcome: "approved" },
+    });
+    assertEquals(pager.posts.map(({ text, buttons }) => [text, buttons]), [
+      ["May I?\n\nBob allowed it.", 0],
+    ]);
   });
 });
