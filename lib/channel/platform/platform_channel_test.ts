@@ -192,10 +192,8 @@ Deno.test("PlatformChannel tells whoever sent it which file was not read, and be
 Deno.test("PlatformChannel types before it is waited for a read receipt, and not for what begins no turn", async () => {
   await withPager(async ({ pager, host }) => {
     await until(() => pager.connected === 1);
-    const entry = { lane: "room", id: "1", data: "hello" };
-    await pager.session.receive([entry]);
-    await until(() => pager.handedOn.length === 1);
-    await pager.session.receive([entry]);
+    const again = (id: string) => ({ lane: "room", id, data: "hello" });
+    await pager.session.receive([again("1"), again("2")]);
     await until(() => pager.handedOn.length === 2);
     assertEquals(pager.handedOn, [["hello", 1], ["hello", 1]]);
     assertEquals(host.offered.length, 2);
