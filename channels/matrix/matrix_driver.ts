@@ -27,7 +27,6 @@ import { ForeignWriters } from "./inbound/foreign_writers.ts";
 import type { Heard, MatrixItem, Task } from "./inbound/heard.ts";
 import { fileContent } from "./outbound/file_content.ts";
 import { RoomWriter } from "./outbound/room_writer.ts";
-import { Transactions } from "./outbound/transactions.ts";
 import type { MatrixConfig } from "./settings.ts";
 import { Rooms } from "./sync/rooms.ts";
 import { type MatrixEvent, record } from "./sync/sync_answer.ts";
@@ -99,7 +98,6 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
   readonly #words: Words;
   readonly #rooms = new Rooms();
   readonly #foreign = new ForeignWriters();
-  readonly #transactions: Transactions;
   readonly #writer: RoomWriter;
   readonly #loop: SyncLoop;
   #uploadLimit: Promise<number | undefined> | undefined;
@@ -119,8 +117,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     this.#deps = deps;
     this.#account = account;
     this.#words = wordsOf(config.language);
-    this.#transactions = new Transactions(memory);
-    this.#writer = new RoomWriter({ api, rooms, foreign });
+    this.#writer = new RoomWriter({ api, rooms, foreign, memory });
     const { respond, threads } = config;
     const reader = new EventReader({
       ...{ api, me: { userId: me, displayName }, rooms, session, foreign, respond, threads },
@@ -225,9 +222,8 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       help: "invite the bot to a room without encryption",
     });
     try {
-      const txnId = await this.#transactions.idOf("encrypted", roomId);
       const event = textContent(this.#words("encryptedRoom"), "m.notice");
-      await this.#writer.send(roomId, event, txnId);
+      await this.#writer.send(roomId, event, "encrypted", roomId);
     } catch (error) {
       if (readFault(error).kind !== "refused") throw error;
     }
@@ -260,8 +256,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     const { roomId, eventId } = item as Heard;
     const reaction = this.#deps.config.ackReaction.trim();
     if (reaction === "" || reaction === "-") return;
-    const txnId = await this.#transactions.idOf("ack", eventId);
-    await this.#writer.react(roomId, eventId, reaction, txnId);
+    await this.#writer.react(roomId, eventId, reaction, "ack");
   }
 
   split(markdown: string): string[] {
@@ -289,8 +284,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     const content = file === undefined
       ? textContent(said, kind === "answer" ? "m.text" : "m.notice", relation)
       : { ...file.content, ...relates(relation) };
-    const txnId = await this.#transactions.idOf("message", key);
-    const eventId = await this.#writer.send(place.roomId, content, txnId);
+    const eventId = await this.#writer.send(place.roomId, content, "message", key);
     if (kind === "answer") this.#noteAnswered(chatId, question);
     if (buttons !== undefined) await this.#offer(place.roomId, { chatId, eventId }, buttons);
     return { chatId, eventId };
@@ -314,8 +308,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     memory.set("asked", eventId, { id, digest, chatId } satisfies Asked);
     for (const { isApproval } of buttons) {
       const mark = isApproval ? YES : NO;
-      const txnId = await this.#transactions.idOf("react", eventId, mark);
-      await this.#writer.react(roomId, eventId, mark, txnId).catch((error) =>
+      await this.#writer.react(roomId, eventId, mark, "react").catch((error) =>
         log.warning("A reaction could not be added", { reason: readFault(error).words })
       );
     }
@@ -324,7 +317,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
   async edit({ chatId, eventId }: MatrixRef, { text, kind }: Edit): Promise<void> {
     const { roomId } = this.#writer.placeOf(chatId);
     const event = editContent(eventId, text, kind === "note" ? "m.notice" : "m.text");
-    await this.#writer.send(roomId, event, this.#transactions.newId());
+    await this.#writer.send(roomId, event);
   }
 
   /** It says how much was done: what is deleted leaves a mark in the room as well. */
@@ -352,10 +345,9 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       senderName: this.#rooms.nameOf(roomId, event.sender),
     });
     if (outcome === "taken") return;
-    const txnId = await this.#transactions.idOf("late", eventId, event.sender);
     const word = textContent(session.words(outcome), "m.notice", relationOf(placeOf(chatId)!, {}));
     // Nobody waits for it, and the same transaction again is the same event.
-    this.#writer.send(roomId, word, txnId).catch((error) =>
+    this.#writer.send(roomId, word, "late", eventId, event.sender).catch((error) =>
       session.host.log.warning("A late answer could not be told so", {
         reason: readFault(error).words,
       })
