@@ -219,18 +219,8 @@ export interface Operations {
       restart_required: {
         keys: Array<string>;
         permissions: {
-          added: Array<{
-            kind: "net" | "read" | "write" | "env";
-            value: string;
-            /** The part of the configuration that needs it */
-            asked_by: string;
-          }>;
-          removed: Array<{
-            kind: "net" | "read" | "write" | "env";
-            value: string;
-            /** The part of the configuration that needs it */
-            asked_by: string;
-          }>;
+          added: Array<Added>;
+          removed: Array<Added>;
         };
       } | null;
     };
@@ -250,244 +240,24 @@ export interface Operations {
       locale?: string;
     };
     output: {
-      channels: Array<{
-        name: string;
-        display_name: string;
-        enabled: boolean;
-        /** Nothing is missing in what is switched on. */
-        configured: boolean;
-        /** What has to be set, such as `token, or tokenFile`. */
-        missing: Array<string>;
-        /** Why it cannot be used. */
-        problem?: string;
-        fields: Record<string, {
-            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
-            default?: unknown;
-            min?: number;
-            max?: number;
-            choices?: Array<string>;
-            label?: string;
-          }>;
-        /** How it is set up, in their order; may be empty. */
-        steps: Array<string>;
-        /** The language of the labels, of display_name and of steps. */
-        locale: string;
-        /** Languages that there are. */
-        locales: Array<string>;
-        /** Why the one that was asked for is not used. */
-        locale_problem?: string;
-        capabilities: Array<string>;
-        /** Whether it can be connected interactively. */
-        connects: boolean;
-        multi_instance: boolean;
-        /** By field. References as they are written, secrets not at all. */
-        config_values: Record<string, unknown>;
-        /** Fields that have a value of their own, secrets included. */
-        configured_fields: Array<string>;
-        /** `default` is that of a channel that has one. */
-        instances: Array<{
-          id: string;
-          runtime_name: string;
-          enabled: boolean;
-          configured: boolean;
-          missing: Array<string>;
-          problem?: string;
-          /** By field. References as they are written, secrets not at all. */
-          config_values: Record<string, unknown>;
-          configured_fields: Array<string>;
-          /** Whether a login is kept on this machine. */
-          local_state_present?: boolean;
-          name?: string;
-          display_name?: string;
-          avatar_url?: string;
-          status?: {
-            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-            /** What it says of itself. */
-            detail?: string;
-            /** What went wrong last, and what to do. */
-            problem?: string;
-            /** Seconds since 1970 at which it came into this state. */
-            since: number;
-            /** How often it was started again since it was enabled. */
-            restarts: number;
-            deliveries: {
-              waiting: number;
-              /** Of those, the ones that have failed and are tried again. */
-              retrying: number;
-              /** Since the start of the service. */
-              sent: number;
-              /** May have been sent; somebody decides: service outbox. */
-              unknown: number;
-              dead: number;
-            };
-            /** Messages that came too late to be answered, and are listed. */
-            missed: number;
-          };
-        }>;
-        /** Of the instance that is called like the channel. */
-        status?: {
-          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-          /** What it says of itself. */
-          detail?: string;
-          /** What went wrong last, and what to do. */
-          problem?: string;
-          /** Seconds since 1970 at which it came into this state. */
-          since: number;
-          /** How often it was started again since it was enabled. */
-          restarts: number;
-          deliveries: {
-            waiting: number;
-            /** Of those, the ones that have failed and are tried again. */
-            retrying: number;
-            /** Since the start of the service. */
-            sent: number;
-            /** May have been sent; somebody decides: service outbox. */
-            unknown: number;
-            dead: number;
-          };
-          /** Messages that came too late to be answered, and are listed. */
-          missed: number;
-        };
-      }>;
+      channels: Array<Channel>;
     };
   };
   /** What the settings of a channel would lack or get wrong with these values. */
   "channels.validate": {
-    input: {
-      name: string;
-      /** By default the channel, or its instance `default`. */
-      instance_id?: string;
-      /** A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas. */
-      values: Record<string, unknown>;
-    };
+    input: ChannelsValidate;
     output: {
-      findings: Array<{
-        level: "error" | "warning";
-        field?: string;
-        message: string;
-      }>;
+      findings: Array<Finding>;
     };
   };
   /** Set values of a channel. */
   "channels.set": {
-    input: {
-      name: string;
-      /** By default the channel, or its instance `default`. */
-      instance_id?: string;
-      /** A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas. */
-      values: Record<string, unknown>;
-    };
+    input: ChannelsValidate;
     output: {
       /** A channel; no secret is in it. */
-      channel: {
-        name: string;
-        display_name: string;
-        enabled: boolean;
-        /** Nothing is missing in what is switched on. */
-        configured: boolean;
-        /** What has to be set, such as `token, or tokenFile`. */
-        missing: Array<string>;
-        /** Why it cannot be used. */
-        problem?: string;
-        fields: Record<string, {
-            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
-            default?: unknown;
-            min?: number;
-            max?: number;
-            choices?: Array<string>;
-            label?: string;
-          }>;
-        /** How it is set up, in their order; may be empty. */
-        steps: Array<string>;
-        /** The language of the labels, of display_name and of steps. */
-        locale: string;
-        /** Languages that there are. */
-        locales: Array<string>;
-        /** Why the one that was asked for is not used. */
-        locale_problem?: string;
-        capabilities: Array<string>;
-        /** Whether it can be connected interactively. */
-        connects: boolean;
-        multi_instance: boolean;
-        /** By field. References as they are written, secrets not at all. */
-        config_values: Record<string, unknown>;
-        /** Fields that have a value of their own, secrets included. */
-        configured_fields: Array<string>;
-        /** `default` is that of a channel that has one. */
-        instances: Array<{
-          id: string;
-          runtime_name: string;
-          enabled: boolean;
-          configured: boolean;
-          missing: Array<string>;
-          problem?: string;
-          /** By field. References as they are written, secrets not at all. */
-          config_values: Record<string, unknown>;
-          configured_fields: Array<string>;
-          /** Whether a login is kept on this machine. */
-          local_state_present?: boolean;
-          name?: string;
-          display_name?: string;
-          avatar_url?: string;
-          status?: {
-            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-            /** What it says of itself. */
-            detail?: string;
-            /** What went wrong last, and what to do. */
-            problem?: string;
-            /** Seconds since 1970 at which it came into this state. */
-            since: number;
-            /** How often it was started again since it was enabled. */
-            restarts: number;
-            deliveries: {
-              waiting: number;
-              /** Of those, the ones that have failed and are tried again. */
-              retrying: number;
-              /** Since the start of the service. */
-              sent: number;
-              /** May have been sent; somebody decides: service outbox. */
-              unknown: number;
-              dead: number;
-            };
-            /** Messages that came too late to be answered, and are listed. */
-            missed: number;
-          };
-        }>;
-        /** Of the instance that is called like the channel. */
-        status?: {
-          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-          /** What it says of itself. */
-          detail?: string;
-          /** What went wrong last, and what to do. */
-          problem?: string;
-          /** Seconds since 1970 at which it came into this state. */
-          since: number;
-          /** How often it was started again since it was enabled. */
-          restarts: number;
-          deliveries: {
-            waiting: number;
-            /** Of those, the ones that have failed and are tried again. */
-            retrying: number;
-            /** Since the start of the service. */
-            sent: number;
-            /** May have been sent; somebody decides: service outbox. */
-            unknown: number;
-            dead: number;
-          };
-          /** Messages that came too late to be answered, and are listed. */
-          missed: number;
-        };
-      };
+      channel: Channel;
       /** Warnings about what was written. */
-      findings: Array<{
-        level: "error" | "warning";
-        field?: string;
-        message: string;
-      }>;
+      findings: Array<Finding>;
     };
   };
   /** Enable a channel, or one instance of it. */
@@ -499,113 +269,9 @@ export interface Operations {
     };
     output: {
       /** A channel; no secret is in it. */
-      channel: {
-        name: string;
-        display_name: string;
-        enabled: boolean;
-        /** Nothing is missing in what is switched on. */
-        configured: boolean;
-        /** What has to be set, such as `token, or tokenFile`. */
-        missing: Array<string>;
-        /** Why it cannot be used. */
-        problem?: string;
-        fields: Record<string, {
-            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
-            default?: unknown;
-            min?: number;
-            max?: number;
-            choices?: Array<string>;
-            label?: string;
-          }>;
-        /** How it is set up, in their order; may be empty. */
-        steps: Array<string>;
-        /** The language of the labels, of display_name and of steps. */
-        locale: string;
-        /** Languages that there are. */
-        locales: Array<string>;
-        /** Why the one that was asked for is not used. */
-        locale_problem?: string;
-        capabilities: Array<string>;
-        /** Whether it can be connected interactively. */
-        connects: boolean;
-        multi_instance: boolean;
-        /** By field. References as they are written, secrets not at all. */
-        config_values: Record<string, unknown>;
-        /** Fields that have a value of their own, secrets included. */
-        configured_fields: Array<string>;
-        /** `default` is that of a channel that has one. */
-        instances: Array<{
-          id: string;
-          runtime_name: string;
-          enabled: boolean;
-          configured: boolean;
-          missing: Array<string>;
-          problem?: string;
-          /** By field. References as they are written, secrets not at all. */
-          config_values: Record<string, unknown>;
-          configured_fields: Array<string>;
-          /** Whether a login is kept on this machine. */
-          local_state_present?: boolean;
-          name?: string;
-          display_name?: string;
-          avatar_url?: string;
-          status?: {
-            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-            /** What it says of itself. */
-            detail?: string;
-            /** What went wrong last, and what to do. */
-            problem?: string;
-            /** Seconds since 1970 at which it came into this state. */
-            since: number;
-            /** How often it was started again since it was enabled. */
-            restarts: number;
-            deliveries: {
-              waiting: number;
-              /** Of those, the ones that have failed and are tried again. */
-              retrying: number;
-              /** Since the start of the service. */
-              sent: number;
-              /** May have been sent; somebody decides: service outbox. */
-              unknown: number;
-              dead: number;
-            };
-            /** Messages that came too late to be answered, and are listed. */
-            missed: number;
-          };
-        }>;
-        /** Of the instance that is called like the channel. */
-        status?: {
-          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-          /** What it says of itself. */
-          detail?: string;
-          /** What went wrong last, and what to do. */
-          problem?: string;
-          /** Seconds since 1970 at which it came into this state. */
-          since: number;
-          /** How often it was started again since it was enabled. */
-          restarts: number;
-          deliveries: {
-            waiting: number;
-            /** Of those, the ones that have failed and are tried again. */
-            retrying: number;
-            /** Since the start of the service. */
-            sent: number;
-            /** May have been sent; somebody decides: service outbox. */
-            unknown: number;
-            dead: number;
-          };
-          /** Messages that came too late to be answered, and are listed. */
-          missed: number;
-        };
-      };
+      channel: Channel;
       /** Warnings about what was written. */
-      findings: Array<{
-        level: "error" | "warning";
-        field?: string;
-        message: string;
-      }>;
+      findings: Array<Finding>;
     };
   };
   /** Disable a channel, or one instance of it. */
@@ -617,113 +283,9 @@ export interface Operations {
     };
     output: {
       /** A channel; no secret is in it. */
-      channel: {
-        name: string;
-        display_name: string;
-        enabled: boolean;
-        /** Nothing is missing in what is switched on. */
-        configured: boolean;
-        /** What has to be set, such as `token, or tokenFile`. */
-        missing: Array<string>;
-        /** Why it cannot be used. */
-        problem?: string;
-        fields: Record<string, {
-            kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
-            default?: unknown;
-            min?: number;
-            max?: number;
-            choices?: Array<string>;
-            label?: string;
-          }>;
-        /** How it is set up, in their order; may be empty. */
-        steps: Array<string>;
-        /** The language of the labels, of display_name and of steps. */
-        locale: string;
-        /** Languages that there are. */
-        locales: Array<string>;
-        /** Why the one that was asked for is not used. */
-        locale_problem?: string;
-        capabilities: Array<string>;
-        /** Whether it can be connected interactively. */
-        connects: boolean;
-        multi_instance: boolean;
-        /** By field. References as they are written, secrets not at all. */
-        config_values: Record<string, unknown>;
-        /** Fields that have a value of their own, secrets included. */
-        configured_fields: Array<string>;
-        /** `default` is that of a channel that has one. */
-        instances: Array<{
-          id: string;
-          runtime_name: string;
-          enabled: boolean;
-          configured: boolean;
-          missing: Array<string>;
-          problem?: string;
-          /** By field. References as they are written, secrets not at all. */
-          config_values: Record<string, unknown>;
-          configured_fields: Array<string>;
-          /** Whether a login is kept on this machine. */
-          local_state_present?: boolean;
-          name?: string;
-          display_name?: string;
-          avatar_url?: string;
-          status?: {
-            /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-            state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-            /** What it says of itself. */
-            detail?: string;
-            /** What went wrong last, and what to do. */
-            problem?: string;
-            /** Seconds since 1970 at which it came into this state. */
-            since: number;
-            /** How often it was started again since it was enabled. */
-            restarts: number;
-            deliveries: {
-              waiting: number;
-              /** Of those, the ones that have failed and are tried again. */
-              retrying: number;
-              /** Since the start of the service. */
-              sent: number;
-              /** May have been sent; somebody decides: service outbox. */
-              unknown: number;
-              dead: number;
-            };
-            /** Messages that came too late to be answered, and are listed. */
-            missed: number;
-          };
-        }>;
-        /** Of the instance that is called like the channel. */
-        status?: {
-          /** failed: it cannot start as it is configured; waiting: it is to be started again. */
-          state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
-          /** What it says of itself. */
-          detail?: string;
-          /** What went wrong last, and what to do. */
-          problem?: string;
-          /** Seconds since 1970 at which it came into this state. */
-          since: number;
-          /** How often it was started again since it was enabled. */
-          restarts: number;
-          deliveries: {
-            waiting: number;
-            /** Of those, the ones that have failed and are tried again. */
-            retrying: number;
-            /** Since the start of the service. */
-            sent: number;
-            /** May have been sent; somebody decides: service outbox. */
-            unknown: number;
-            dead: number;
-          };
-          /** Messages that came too late to be answered, and are listed. */
-          missed: number;
-        };
-      };
+      channel: Channel;
       /** Warnings about what was written. */
-      findings: Array<{
-        level: "error" | "warning";
-        field?: string;
-        message: string;
-      }>;
+      findings: Array<Finding>;
     };
   };
   /** Begin to connect a channel interactively. */
@@ -732,17 +294,7 @@ export interface Operations {
       name: string;
       [name: string]: unknown;
     };
-    output: {
-      state: "waiting" | "connected" | "failed" | "cancelled";
-      /** For people: what to do next, or what went wrong. */
-      message: string;
-      show?: {
-        code?: string;
-        /** The text of a QR code. */
-        qr?: string;
-        url?: string;
-      };
-    };
+    output: ChannelsConnectStart;
   };
   /** How far the connection is; one that succeeds is written. */
   "channels.connect.poll": {
@@ -750,17 +302,7 @@ export interface Operations {
       name: string;
       [name: string]: unknown;
     };
-    output: {
-      state: "waiting" | "connected" | "failed" | "cancelled";
-      /** For people: what to do next, or what went wrong. */
-      message: string;
-      show?: {
-        code?: string;
-        /** The text of a QR code. */
-        qr?: string;
-        url?: string;
-      };
-    };
+    output: ChannelsConnectStart;
   };
   /** The same, with more to say to the connector. */
   "channels.connect.answer": {
@@ -768,17 +310,7 @@ export interface Operations {
       name: string;
       [name: string]: unknown;
     };
-    output: {
-      state: "waiting" | "connected" | "failed" | "cancelled";
-      /** For people: what to do next, or what went wrong. */
-      message: string;
-      show?: {
-        code?: string;
-        /** The text of a QR code. */
-        qr?: string;
-        url?: string;
-      };
-    };
+    output: ChannelsConnectStart;
   };
   /** End the connection. */
   "channels.connect.cancel": {
@@ -786,17 +318,7 @@ export interface Operations {
       name: string;
       [name: string]: unknown;
     };
-    output: {
-      state: "waiting" | "connected" | "failed" | "cancelled";
-      /** For people: what to do next, or what went wrong. */
-      message: string;
-      show?: {
-        code?: string;
-        /** The text of a QR code. */
-        qr?: string;
-        url?: string;
-      };
-    };
+    output: ChannelsConnectStart;
   };
   /** List strangers who were given a code, oldest first. */
   "pairings.list": {
@@ -823,44 +345,20 @@ export interface Operations {
     input: {
       code: string;
     };
-    output: {
-      channel: string;
-      /** The channel, or one of its instances. */
-      runtime_name: string;
-      /** The platform's; it goes into allowFrom. */
-      sender_id: string;
-      /** As they call themselves; anybody can take any. */
-      sender_name?: string;
-    };
+    output: PairingsPair;
   };
   /** Dismiss a stranger's code: it lets nobody in, and they get no other for its hour. */
   "pairings.dismiss": {
     input: {
       code: string;
     };
-    output: {
-      channel: string;
-      /** The channel, or one of its instances. */
-      runtime_name: string;
-      /** The platform's; it goes into allowFrom. */
-      sender_id: string;
-      /** As they call themselves; anybody can take any. */
-      sender_name?: string;
-    };
+    output: PairingsPair;
   };
   /** List the names, hosts and commands of secrets. */
   "secrets.list": {
     input: Record<string, unknown>;
     output: {
-      secrets: Array<{
-        name: string;
-        hosts: Array<string>;
-        commands: Array<string>;
-        /** Seconds since 1970. */
-        created_at: number;
-        /** Seconds since 1970. */
-        updated_at: number;
-      }>;
+      secrets: Array<Secret>;
       /** Why no value can be read, if so */
       damaged: string | null;
     };
@@ -870,15 +368,7 @@ export interface Operations {
     input: {
       name: string;
     };
-    output: {
-      name: string;
-      hosts: Array<string>;
-      commands: Array<string>;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      updated_at: number;
-    };
+    output: Secret;
   };
   /** Set a secret, or replace its value. */
   "secrets.set": {
@@ -925,12 +415,7 @@ export interface Operations {
   "permissions.list": {
     input: Record<string, unknown>;
     output: {
-      permissions: Array<{
-        kind: "net" | "read" | "write" | "env";
-        value: string;
-        /** The part of the configuration that needs it */
-        asked_by: string;
-      }>;
+      permissions: Array<Added>;
     };
   };
   /** List the last records of the audit log. */
@@ -1112,29 +597,7 @@ export interface Operations {
     };
     output: {
       /** Latest first. */
-      sessions: Array<{
-        /** <channel>:<id>; stands in the paths of its routes. */
-        key: string;
-        /** Of a chat of this port. */
-        chat_id?: string;
-        channel: string;
-        title: string;
-        /** null: the configured model answers. */
-        model_preset: string | null;
-        /** Project that it works in, told on the service's own machine; absent: the workspace. */
-        folder?: string;
-        /** Seconds since 1970. */
-        created_at: number;
-        /** Seconds since 1970. */
-        updated_at: number;
-        turns: number;
-        /** Its newest event; 0 for none. */
-        last_seq: number;
-        /** A turn runs in it. */
-        running: boolean;
-        /** Retention keeps it. */
-        pinned?: true;
-      }>;
+      sessions: Array<Session>;
       /** Cursor of the next page; absent on the last. */
       before?: number;
     };
@@ -1353,29 +816,7 @@ export interface Operations {
       key: string;
       title: string;
     };
-    output: {
-      /** <channel>:<id>; stands in the paths of its routes. */
-      key: string;
-      /** Of a chat of this port. */
-      chat_id?: string;
-      channel: string;
-      title: string;
-      /** null: the configured model answers. */
-      model_preset: string | null;
-      /** Project that it works in, told on the service's own machine; absent: the workspace. */
-      folder?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      updated_at: number;
-      turns: number;
-      /** Its newest event; 0 for none. */
-      last_seq: number;
-      /** A turn runs in it. */
-      running: boolean;
-      /** Retention keeps it. */
-      pinned?: true;
-    };
+    output: Session;
   };
   /** Start a session from the beginning of another one. */
   "sessions.fork": {
@@ -1386,87 +827,21 @@ export interface Operations {
       /** Of the new chat, which must not be there yet; absent: one is made up. */
       chat_id?: string;
     };
-    output: {
-      /** <channel>:<id>; stands in the paths of its routes. */
-      key: string;
-      /** Of a chat of this port. */
-      chat_id?: string;
-      channel: string;
-      title: string;
-      /** null: the configured model answers. */
-      model_preset: string | null;
-      /** Project that it works in, told on the service's own machine; absent: the workspace. */
-      folder?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      updated_at: number;
-      turns: number;
-      /** Its newest event; 0 for none. */
-      last_seq: number;
-      /** A turn runs in it. */
-      running: boolean;
-      /** Retention keeps it. */
-      pinned?: true;
-    };
+    output: Session;
   };
   /** Keep a session from retention, whatever its age. */
   "sessions.pin": {
     input: {
       key: string;
     };
-    output: {
-      /** <channel>:<id>; stands in the paths of its routes. */
-      key: string;
-      /** Of a chat of this port. */
-      chat_id?: string;
-      channel: string;
-      title: string;
-      /** null: the configured model answers. */
-      model_preset: string | null;
-      /** Project that it works in, told on the service's own machine; absent: the workspace. */
-      folder?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      updated_at: number;
-      turns: number;
-      /** Its newest event; 0 for none. */
-      last_seq: number;
-      /** A turn runs in it. */
-      running: boolean;
-      /** Retention keeps it. */
-      pinned?: true;
-    };
+    output: Session;
   };
   /** Let retention remove a session again. */
   "sessions.unpin": {
     input: {
       key: string;
     };
-    output: {
-      /** <channel>:<id>; stands in the paths of its routes. */
-      key: string;
-      /** Of a chat of this port. */
-      chat_id?: string;
-      channel: string;
-      title: string;
-      /** null: the configured model answers. */
-      model_preset: string | null;
-      /** Project that it works in, told on the service's own machine; absent: the workspace. */
-      folder?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      updated_at: number;
-      turns: number;
-      /** Its newest event; 0 for none. */
-      last_seq: number;
-      /** A turn runs in it. */
-      running: boolean;
-      /** Retention keeps it. */
-      pinned?: true;
-    };
+    output: Session;
   };
   /** Delete a session and everything in it; not while a turn is open in it. */
   "sessions.delete": {
@@ -1488,74 +863,7 @@ export interface Operations {
     };
     output: {
       /** In the order of ids. */
-      automations: Array<{
-        id: string;
-        /** As it was written, with its defaults. */
-        automation: {
-          /** For people */
-          name: string;
-          /** What the agent is told at each run */
-          message: string;
-          schedule: {
-            /** An instant (ISO 8601 with Z or an offset); it runs once */
-            at?: string;
-            /** Period in seconds, counted from the automation's creation */
-            every?: number;
-            /** Five fields: minute hour day month weekday, in local time */
-            cron?: string;
-            /** Zone of the IANA database for cron */
-            timeZone?: string;
-          };
-          /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-          missed: "skip" | "once" | "all";
-          /** Tokens that a run may use */
-          tokenBudget: number;
-          /** Model calls that a run may make */
-          maxSteps: number;
-          /** Without it, answers stay in the history */
-          delivery?: {
-            /** Each answer, one that differs from the last, or failures alone */
-            when: "always" | "change" | "error";
-            channel: string;
-            chatId: string;
-          };
-          /** Further attempts after a run that failed */
-          retries: number;
-          /** A slot that comes while an earlier run goes on */
-          overlap: "skip" | "queue";
-          enabled: boolean;
-        };
-        /** Changes with everything that decides what runs. */
-        digest: string;
-        revision: number;
-        /** Seconds since 1970. */
-        created_at: number;
-        /** Absent when none comes, or while it is off. */
-        next_at?: number;
-        missed: number;
-        overlapped: number;
-        /** A run. */
-        last_run?: {
-          id: number;
-          automation_id: string;
-          /** Absent for a run that somebody asked for. */
-          slot_at?: number;
-          /** Seconds since 1970. */
-          claimed_at: number;
-          state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-          attempts: number;
-          /** When one that waits may begin. */
-          not_before?: number;
-          turn_id?: string;
-          /** Seconds since 1970. */
-          ended_at?: number;
-          /** Why the newest attempt failed. */
-          error?: string;
-          /** What it came to; the beginning of a long one. */
-          answer?: string;
-        };
-        warnings: Array<string>;
-      }>;
+      automations: Array<Automation>;
       /** Cursor of the next page; absent on the last. */
       after?: string;
     };
@@ -1563,148 +871,14 @@ export interface Operations {
   /** Create an automation. */
   "automations.create": {
     input: Record<string, unknown>;
-    output: {
-      id: string;
-      /** As it was written, with its defaults. */
-      automation: {
-        /** For people */
-        name: string;
-        /** What the agent is told at each run */
-        message: string;
-        schedule: {
-          /** An instant (ISO 8601 with Z or an offset); it runs once */
-          at?: string;
-          /** Period in seconds, counted from the automation's creation */
-          every?: number;
-          /** Five fields: minute hour day month weekday, in local time */
-          cron?: string;
-          /** Zone of the IANA database for cron */
-          timeZone?: string;
-        };
-        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-        missed: "skip" | "once" | "all";
-        /** Tokens that a run may use */
-        tokenBudget: number;
-        /** Model calls that a run may make */
-        maxSteps: number;
-        /** Without it, answers stay in the history */
-        delivery?: {
-          /** Each answer, one that differs from the last, or failures alone */
-          when: "always" | "change" | "error";
-          channel: string;
-          chatId: string;
-        };
-        /** Further attempts after a run that failed */
-        retries: number;
-        /** A slot that comes while an earlier run goes on */
-        overlap: "skip" | "queue";
-        enabled: boolean;
-      };
-      /** Changes with everything that decides what runs. */
-      digest: string;
-      revision: number;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Absent when none comes, or while it is off. */
-      next_at?: number;
-      missed: number;
-      overlapped: number;
-      /** A run. */
-      last_run?: {
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      };
-      warnings: Array<string>;
-    };
+    output: Automation;
   };
   /** Show an automation with its state and warnings. */
   "automations.get": {
     input: {
       id: string;
     };
-    output: {
-      id: string;
-      /** As it was written, with its defaults. */
-      automation: {
-        /** For people */
-        name: string;
-        /** What the agent is told at each run */
-        message: string;
-        schedule: {
-          /** An instant (ISO 8601 with Z or an offset); it runs once */
-          at?: string;
-          /** Period in seconds, counted from the automation's creation */
-          every?: number;
-          /** Five fields: minute hour day month weekday, in local time */
-          cron?: string;
-          /** Zone of the IANA database for cron */
-          timeZone?: string;
-        };
-        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-        missed: "skip" | "once" | "all";
-        /** Tokens that a run may use */
-        tokenBudget: number;
-        /** Model calls that a run may make */
-        maxSteps: number;
-        /** Without it, answers stay in the history */
-        delivery?: {
-          /** Each answer, one that differs from the last, or failures alone */
-          when: "always" | "change" | "error";
-          channel: string;
-          chatId: string;
-        };
-        /** Further attempts after a run that failed */
-        retries: number;
-        /** A slot that comes while an earlier run goes on */
-        overlap: "skip" | "queue";
-        enabled: boolean;
-      };
-      /** Changes with everything that decides what runs. */
-      digest: string;
-      revision: number;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Absent when none comes, or while it is off. */
-      next_at?: number;
-      missed: number;
-      overlapped: number;
-      /** A run. */
-      last_run?: {
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      };
-      warnings: Array<string>;
-    };
+    output: Automation;
   };
   /** Change the given fields of an automation. */
   "automations.update": {
@@ -1712,74 +886,7 @@ export interface Operations {
       id: string;
       [name: string]: unknown;
     };
-    output: {
-      id: string;
-      /** As it was written, with its defaults. */
-      automation: {
-        /** For people */
-        name: string;
-        /** What the agent is told at each run */
-        message: string;
-        schedule: {
-          /** An instant (ISO 8601 with Z or an offset); it runs once */
-          at?: string;
-          /** Period in seconds, counted from the automation's creation */
-          every?: number;
-          /** Five fields: minute hour day month weekday, in local time */
-          cron?: string;
-          /** Zone of the IANA database for cron */
-          timeZone?: string;
-        };
-        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-        missed: "skip" | "once" | "all";
-        /** Tokens that a run may use */
-        tokenBudget: number;
-        /** Model calls that a run may make */
-        maxSteps: number;
-        /** Without it, answers stay in the history */
-        delivery?: {
-          /** Each answer, one that differs from the last, or failures alone */
-          when: "always" | "change" | "error";
-          channel: string;
-          chatId: string;
-        };
-        /** Further attempts after a run that failed */
-        retries: number;
-        /** A slot that comes while an earlier run goes on */
-        overlap: "skip" | "queue";
-        enabled: boolean;
-      };
-      /** Changes with everything that decides what runs. */
-      digest: string;
-      revision: number;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Absent when none comes, or while it is off. */
-      next_at?: number;
-      missed: number;
-      overlapped: number;
-      /** A run. */
-      last_run?: {
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      };
-      warnings: Array<string>;
-    };
+    output: Automation;
   };
   /** Delete an automation and stop its runs. */
   "automations.delete": {
@@ -1796,148 +903,14 @@ export interface Operations {
     input: {
       id: string;
     };
-    output: {
-      id: string;
-      /** As it was written, with its defaults. */
-      automation: {
-        /** For people */
-        name: string;
-        /** What the agent is told at each run */
-        message: string;
-        schedule: {
-          /** An instant (ISO 8601 with Z or an offset); it runs once */
-          at?: string;
-          /** Period in seconds, counted from the automation's creation */
-          every?: number;
-          /** Five fields: minute hour day month weekday, in local time */
-          cron?: string;
-          /** Zone of the IANA database for cron */
-          timeZone?: string;
-        };
-        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-        missed: "skip" | "once" | "all";
-        /** Tokens that a run may use */
-        tokenBudget: number;
-        /** Model calls that a run may make */
-        maxSteps: number;
-        /** Without it, answers stay in the history */
-        delivery?: {
-          /** Each answer, one that differs from the last, or failures alone */
-          when: "always" | "change" | "error";
-          channel: string;
-          chatId: string;
-        };
-        /** Further attempts after a run that failed */
-        retries: number;
-        /** A slot that comes while an earlier run goes on */
-        overlap: "skip" | "queue";
-        enabled: boolean;
-      };
-      /** Changes with everything that decides what runs. */
-      digest: string;
-      revision: number;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Absent when none comes, or while it is off. */
-      next_at?: number;
-      missed: number;
-      overlapped: number;
-      /** A run. */
-      last_run?: {
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      };
-      warnings: Array<string>;
-    };
+    output: Automation;
   };
   /** Disable an automation; a current run continues. */
   "automations.disable": {
     input: {
       id: string;
     };
-    output: {
-      id: string;
-      /** As it was written, with its defaults. */
-      automation: {
-        /** For people */
-        name: string;
-        /** What the agent is told at each run */
-        message: string;
-        schedule: {
-          /** An instant (ISO 8601 with Z or an offset); it runs once */
-          at?: string;
-          /** Period in seconds, counted from the automation's creation */
-          every?: number;
-          /** Five fields: minute hour day month weekday, in local time */
-          cron?: string;
-          /** Zone of the IANA database for cron */
-          timeZone?: string;
-        };
-        /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
-        missed: "skip" | "once" | "all";
-        /** Tokens that a run may use */
-        tokenBudget: number;
-        /** Model calls that a run may make */
-        maxSteps: number;
-        /** Without it, answers stay in the history */
-        delivery?: {
-          /** Each answer, one that differs from the last, or failures alone */
-          when: "always" | "change" | "error";
-          channel: string;
-          chatId: string;
-        };
-        /** Further attempts after a run that failed */
-        retries: number;
-        /** A slot that comes while an earlier run goes on */
-        overlap: "skip" | "queue";
-        enabled: boolean;
-      };
-      /** Changes with everything that decides what runs. */
-      digest: string;
-      revision: number;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Absent when none comes, or while it is off. */
-      next_at?: number;
-      missed: number;
-      overlapped: number;
-      /** A run. */
-      last_run?: {
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      };
-      warnings: Array<string>;
-    };
+    output: Automation;
   };
   /** Run an automation now, even if disabled. */
   "automations.run": {
@@ -1946,25 +919,7 @@ export interface Operations {
       /** Idempotency key: the same key again is the same run. */
       request_id?: string;
     };
-    output: {
-      id: number;
-      automation_id: string;
-      /** Absent for a run that somebody asked for. */
-      slot_at?: number;
-      /** Seconds since 1970. */
-      claimed_at: number;
-      state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-      attempts: number;
-      /** When one that waits may begin. */
-      not_before?: number;
-      turn_id?: string;
-      /** Seconds since 1970. */
-      ended_at?: number;
-      /** Why the newest attempt failed. */
-      error?: string;
-      /** What it came to; the beginning of a long one. */
-      answer?: string;
-    };
+    output: LastRun;
   };
   /** List the runs of an automation, latest first. */
   "automations.history": {
@@ -1977,25 +932,7 @@ export interface Operations {
     };
     output: {
       /** Newest first. */
-      runs: Array<{
-        id: number;
-        automation_id: string;
-        /** Absent for a run that somebody asked for. */
-        slot_at?: number;
-        /** Seconds since 1970. */
-        claimed_at: number;
-        state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
-        attempts: number;
-        /** When one that waits may begin. */
-        not_before?: number;
-        turn_id?: string;
-        /** Seconds since 1970. */
-        ended_at?: number;
-        /** Why the newest attempt failed. */
-        error?: string;
-        /** What it came to; the beginning of a long one. */
-        answer?: string;
-      }>;
+      runs: Array<LastRun>;
       /** Cursor of the next page; absent on the last. */
       before?: number;
     };
@@ -2007,41 +944,7 @@ export interface Operations {
     };
     output: {
       /** What a dry run has shown. */
-      finding: {
-        id: string;
-        automation_id: string;
-        /** Of the automation as it was then. */
-        automation_digest: string;
-        /** Of the automation and the grants; whoever grants repeats it. */
-        digest: string;
-        outcome: "done" | "failed";
-        /** Who asked for it. */
-        by: string;
-        /** Seconds since 1970. */
-        started_at: number;
-        /** Seconds since 1970. */
-        finished_at: number;
-        /** In the order in which they came. */
-        actions: Array<{
-          tool: string;
-          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
-          /** As a grant names it. */
-          target: string;
-          /** What a run would be told: allowed, allowed if it were granted, or denied for good. */
-          effect: "allow" | "grant" | "deny";
-          rule: string;
-          reason: string;
-          /** How often it was wanted. */
-          count: number;
-        }>;
-        /** Further actions, which were not kept: the grants are not all then. */
-        left: number;
-        /** What granting would write. */
-        grants: Array<{
-          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
-          target: string;
-        }>;
-      };
+      finding: Finding2;
       /** What the model said last. */
       text: string;
       /** Why the turn failed. */
@@ -2061,41 +964,7 @@ export interface Operations {
     };
     output: {
       /** What a dry run has shown. */
-      finding: {
-        id: string;
-        automation_id: string;
-        /** Of the automation as it was then. */
-        automation_digest: string;
-        /** Of the automation and the grants; whoever grants repeats it. */
-        digest: string;
-        outcome: "done" | "failed";
-        /** Who asked for it. */
-        by: string;
-        /** Seconds since 1970. */
-        started_at: number;
-        /** Seconds since 1970. */
-        finished_at: number;
-        /** In the order in which they came. */
-        actions: Array<{
-          tool: string;
-          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
-          /** As a grant names it. */
-          target: string;
-          /** What a run would be told: allowed, allowed if it were granted, or denied for good. */
-          effect: "allow" | "grant" | "deny";
-          rule: string;
-          reason: string;
-          /** How often it was wanted. */
-          count: number;
-        }>;
-        /** Further actions, which were not kept: the grants are not all then. */
-        left: number;
-        /** What granting would write. */
-        grants: Array<{
-          capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
-          target: string;
-        }>;
-      };
+      finding: Finding2;
       /** Whether the automation is as it was then. */
       current: boolean;
     };
@@ -2131,30 +1000,7 @@ export interface Operations {
     };
     output: {
       /** In the order of delivery. */
-      messages: Array<{
-        /** Place in the order of delivery. */
-        id: number;
-        /** Runtime name: the channel, or one of its instances. */
-        channel: string;
-        chat_id: string;
-        text: string;
-        /** Names of the files that go with it. */
-        files: Array<string>;
-        state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
-        /** Part of a streamed answer, of which some may have arrived. */
-        partial: boolean;
-        attempts: number;
-        /** Why the last attempt failed. */
-        error?: string;
-        /** Turn that sent it. */
-        turn_id?: string;
-        /** Seconds since 1970. */
-        created_at: number;
-        /** Seconds since 1970. */
-        expires_at: number;
-        /** Seconds since 1970. */
-        next_attempt_at?: number;
-      }>;
+      messages: Array<Message>;
       /** Cursor of the next page; absent on the last. */
       after?: number;
     };
@@ -2166,120 +1012,28 @@ export interface Operations {
       chat_id: string;
       text: string;
     };
-    output: {
-      /** Place in the order of delivery. */
-      id: number;
-      /** Runtime name: the channel, or one of its instances. */
-      channel: string;
-      chat_id: string;
-      text: string;
-      /** Names of the files that go with it. */
-      files: Array<string>;
-      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
-      /** Part of a streamed answer, of which some may have arrived. */
-      partial: boolean;
-      attempts: number;
-      /** Why the last attempt failed. */
-      error?: string;
-      /** Turn that sent it. */
-      turn_id?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      expires_at: number;
-      /** Seconds since 1970. */
-      next_attempt_at?: number;
-    };
+    output: Message;
   };
   /** Show a message of the outbox. */
   "outbox.get": {
     input: {
       id: number;
     };
-    output: {
-      /** Place in the order of delivery. */
-      id: number;
-      /** Runtime name: the channel, or one of its instances. */
-      channel: string;
-      chat_id: string;
-      text: string;
-      /** Names of the files that go with it. */
-      files: Array<string>;
-      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
-      /** Part of a streamed answer, of which some may have arrived. */
-      partial: boolean;
-      attempts: number;
-      /** Why the last attempt failed. */
-      error?: string;
-      /** Turn that sent it. */
-      turn_id?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      expires_at: number;
-      /** Seconds since 1970. */
-      next_attempt_at?: number;
-    };
+    output: Message;
   };
   /** Send a message again; it may arrive twice. */
   "outbox.resend": {
     input: {
       id: number;
     };
-    output: {
-      /** Place in the order of delivery. */
-      id: number;
-      /** Runtime name: the channel, or one of its instances. */
-      channel: string;
-      chat_id: string;
-      text: string;
-      /** Names of the files that go with it. */
-      files: Array<string>;
-      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
-      /** Part of a streamed answer, of which some may have arrived. */
-      partial: boolean;
-      attempts: number;
-      /** Why the last attempt failed. */
-      error?: string;
-      /** Turn that sent it. */
-      turn_id?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      expires_at: number;
-      /** Seconds since 1970. */
-      next_attempt_at?: number;
-    };
+    output: Message;
   };
   /** Give up on a message. */
   "outbox.drop": {
     input: {
       id: number;
     };
-    output: {
-      /** Place in the order of delivery. */
-      id: number;
-      /** Runtime name: the channel, or one of its instances. */
-      channel: string;
-      chat_id: string;
-      text: string;
-      /** Names of the files that go with it. */
-      files: Array<string>;
-      state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
-      /** Part of a streamed answer, of which some may have arrived. */
-      partial: boolean;
-      attempts: number;
-      /** Why the last attempt failed. */
-      error?: string;
-      /** Turn that sent it. */
-      turn_id?: string;
-      /** Seconds since 1970. */
-      created_at: number;
-      /** Seconds since 1970. */
-      expires_at: number;
-      /** Seconds since 1970. */
-      next_attempt_at?: number;
-    };
+    output: Message;
   };
   /** List messages that arrived too late to be answered (channels.catchUpS). */
   "missed.list": {
@@ -2379,11 +1133,7 @@ export interface Operations {
         state: "idle" | "connecting" | "connected" | "failed" | "disabled";
         /** Why it failed, or what it says it is. */
         detail: string;
-        tools: Array<{
-          name: string;
-          description: string;
-          allowed: boolean;
-        }>;
+        tools: Array<Tool>;
         resources: Array<{
           uri: string;
           name: string;
@@ -2408,11 +1158,7 @@ export interface Operations {
       state: "idle" | "connecting" | "connected" | "failed" | "disabled";
       /** Why it failed, or what it says it is. */
       detail: string;
-      tools: Array<{
-        name: string;
-        description: string;
-        allowed: boolean;
-      }>;
+      tools: Array<Tool>;
       resources: Array<{
         uri: string;
         name: string;
@@ -2573,3 +1319,308 @@ export type Bootstrap = {
     };
   };
 };
+
+interface Added {
+  kind: "net" | "read" | "write" | "env";
+  value: string;
+  /** The part of the configuration that needs it */
+  asked_by: string;
+}
+
+/** A channel; no secret is in it. */
+interface Channel {
+  name: string;
+  display_name: string;
+  enabled: boolean;
+  /** Nothing is missing in what is switched on. */
+  configured: boolean;
+  /** What has to be set, such as `token, or tokenFile`. */
+  missing: Array<string>;
+  /** Why it cannot be used. */
+  problem?: string;
+  fields: Record<string, {
+      kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+      default?: unknown;
+      min?: number;
+      max?: number;
+      choices?: Array<string>;
+      label?: string;
+    }>;
+  /** How it is set up, in their order; may be empty. */
+  steps: Array<string>;
+  /** The language of the labels, of display_name and of steps. */
+  locale: string;
+  /** Languages that there are. */
+  locales: Array<string>;
+  /** Why the one that was asked for is not used. */
+  locale_problem?: string;
+  capabilities: Array<string>;
+  /** Whether it can be connected interactively. */
+  connects: boolean;
+  multi_instance: boolean;
+  /** By field. References as they are written, secrets not at all. */
+  config_values: Record<string, unknown>;
+  /** Fields that have a value of their own, secrets included. */
+  configured_fields: Array<string>;
+  /** `default` is that of a channel that has one. */
+  instances: Array<{
+    id: string;
+    runtime_name: string;
+    enabled: boolean;
+    configured: boolean;
+    missing: Array<string>;
+    problem?: string;
+    /** By field. References as they are written, secrets not at all. */
+    config_values: Record<string, unknown>;
+    configured_fields: Array<string>;
+    /** Whether a login is kept on this machine. */
+    local_state_present?: boolean;
+    name?: string;
+    display_name?: string;
+    avatar_url?: string;
+    status?: Status;
+  }>;
+  /** Of the instance that is called like the channel. */
+  status?: Status;
+}
+
+interface Status {
+  /** failed: it cannot start as it is configured; waiting: it is to be started again. */
+  state: "off" | "starting" | "running" | "waiting" | "failed" | "stopping";
+  /** What it says of itself. */
+  detail?: string;
+  /** What went wrong last, and what to do. */
+  problem?: string;
+  /** Seconds since 1970 at which it came into this state. */
+  since: number;
+  /** How often it was started again since it was enabled. */
+  restarts: number;
+  deliveries: {
+    waiting: number;
+    /** Of those, the ones that have failed and are tried again. */
+    retrying: number;
+    /** Since the start of the service. */
+    sent: number;
+    /** May have been sent; somebody decides: service outbox. */
+    unknown: number;
+    dead: number;
+  };
+  /** Messages that came too late to be answered, and are listed. */
+  missed: number;
+}
+
+/** All of it, or nothing. */
+interface ChannelsValidate {
+  name: string;
+  /** By default the channel, or its instance `default`. */
+  instance_id?: string;
+  /** A blank secret keeps the stored one, null takes a value out. Lists may be texts with commas. */
+  values: Record<string, unknown>;
+}
+
+interface Finding {
+  level: "error" | "warning";
+  field?: string;
+  message: string;
+}
+
+/** What it brought is written, and never shown. */
+interface ChannelsConnectStart {
+  state: "waiting" | "connected" | "failed" | "cancelled";
+  /** For people: what to do next, or what went wrong. */
+  message: string;
+  show?: {
+    code?: string;
+    /** The text of a QR code. */
+    qr?: string;
+    url?: string;
+  };
+}
+
+/** Who may write now. */
+interface PairingsPair {
+  channel: string;
+  /** The channel, or one of its instances. */
+  runtime_name: string;
+  /** The platform's; it goes into allowFrom. */
+  sender_id: string;
+  /** As they call themselves; anybody can take any. */
+  sender_name?: string;
+}
+
+interface Secret {
+  name: string;
+  hosts: Array<string>;
+  commands: Array<string>;
+  /** Seconds since 1970. */
+  created_at: number;
+  /** Seconds since 1970. */
+  updated_at: number;
+}
+
+/** A session. */
+interface Session {
+  /** <channel>:<id>; stands in the paths of its routes. */
+  key: string;
+  /** Of a chat of this port. */
+  chat_id?: string;
+  channel: string;
+  title: string;
+  /** null: the configured model answers. */
+  model_preset: string | null;
+  /** Project that it works in, told on the service's own machine; absent: the workspace. */
+  folder?: string;
+  /** Seconds since 1970. */
+  created_at: number;
+  /** Seconds since 1970. */
+  updated_at: number;
+  turns: number;
+  /** Its newest event; 0 for none. */
+  last_seq: number;
+  /** A turn runs in it. */
+  running: boolean;
+  /** Retention keeps it. */
+  pinned?: true;
+}
+
+/** An automation. */
+interface Automation {
+  id: string;
+  /** As it was written, with its defaults. */
+  automation: {
+    /** For people */
+    name: string;
+    /** What the agent is told at each run */
+    message: string;
+    schedule: {
+      /** An instant (ISO 8601 with Z or an offset); it runs once */
+      at?: string;
+      /** Period in seconds, counted from the automation's creation */
+      every?: number;
+      /** Five fields: minute hour day month weekday, in local time */
+      cron?: string;
+      /** Zone of the IANA database for cron */
+      timeZone?: string;
+    };
+    /** Slots that passed while nothing ran: none, the newest, or the newest 100 */
+    missed: "skip" | "once" | "all";
+    /** Tokens that a run may use */
+    tokenBudget: number;
+    /** Model calls that a run may make */
+    maxSteps: number;
+    /** Without it, answers stay in the history */
+    delivery?: {
+      /** Each answer, one that differs from the last, or failures alone */
+      when: "always" | "change" | "error";
+      channel: string;
+      chatId: string;
+    };
+    /** Further attempts after a run that failed */
+    retries: number;
+    /** A slot that comes while an earlier run goes on */
+    overlap: "skip" | "queue";
+    enabled: boolean;
+  };
+  /** Changes with everything that decides what runs. */
+  digest: string;
+  revision: number;
+  /** Seconds since 1970. */
+  created_at: number;
+  /** Absent when none comes, or while it is off. */
+  next_at?: number;
+  missed: number;
+  overlapped: number;
+  /** A run. */
+  last_run?: LastRun;
+  warnings: Array<string>;
+}
+
+/** A run. */
+interface LastRun {
+  id: number;
+  automation_id: string;
+  /** Absent for a run that somebody asked for. */
+  slot_at?: number;
+  /** Seconds since 1970. */
+  claimed_at: number;
+  state: "waiting" | "running" | "done" | "failed" | "expired" | "dropped";
+  attempts: number;
+  /** When one that waits may begin. */
+  not_before?: number;
+  turn_id?: string;
+  /** Seconds since 1970. */
+  ended_at?: number;
+  /** Why the newest attempt failed. */
+  error?: string;
+  /** What it came to; the beginning of a long one. */
+  answer?: string;
+}
+
+/** What a dry run has shown. */
+interface Finding2 {
+  id: string;
+  automation_id: string;
+  /** Of the automation as it was then. */
+  automation_digest: string;
+  /** Of the automation and the grants; whoever grants repeats it. */
+  digest: string;
+  outcome: "done" | "failed";
+  /** Who asked for it. */
+  by: string;
+  /** Seconds since 1970. */
+  started_at: number;
+  /** Seconds since 1970. */
+  finished_at: number;
+  /** In the order in which they came. */
+  actions: Array<{
+    tool: string;
+    capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+    /** As a grant names it. */
+    target: string;
+    /** What a run would be told: allowed, allowed if it were granted, or denied for good. */
+    effect: "allow" | "grant" | "deny";
+    rule: string;
+    reason: string;
+    /** How often it was wanted. */
+    count: number;
+  }>;
+  /** Further actions, which were not kept: the grants are not all then. */
+  left: number;
+  /** What granting would write. */
+  grants: Array<{
+    capability: "fs.read" | "fs.write" | "exec" | "net.fetch" | "message.send" | "mcp.call" | "automation.write" | "secret.use";
+    target: string;
+  }>;
+}
+
+/** A message for a chat. */
+interface Message {
+  /** Place in the order of delivery. */
+  id: number;
+  /** Runtime name: the channel, or one of its instances. */
+  channel: string;
+  chat_id: string;
+  text: string;
+  /** Names of the files that go with it. */
+  files: Array<string>;
+  state: "pending" | "sending" | "sent" | "unknown" | "dead" | "expired";
+  /** Part of a streamed answer, of which some may have arrived. */
+  partial: boolean;
+  attempts: number;
+  /** Why the last attempt failed. */
+  error?: string;
+  /** Turn that sent it. */
+  turn_id?: string;
+  /** Seconds since 1970. */
+  created_at: number;
+  /** Seconds since 1970. */
+  expires_at: number;
+  /** Seconds since 1970. */
+  next_attempt_at?: number;
+}
+
+interface Tool {
+  name: string;
+  description: string;
+  allowed: boolean;
+}

@@ -36,7 +36,8 @@ export function Pairings() {
                 <code>{pairing.code}</code> <span class="strong">{nameOf(pairing)}</span>
               </p>
               <p class="muted small">
-                {pairing.runtime_name} · {pairing.sender_id} ·{" "}
+                {pairing.runtime_name} · {pairing.sender_name !== undefined &&
+                  `${pairing.sender_id} · `}
                 <time title={formatTime(pairing.created_at)}>{formatAgo(pairing.created_at)}</time>
               </p>
             </div>
