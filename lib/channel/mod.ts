@@ -39,7 +39,7 @@
  * - `outbound_event.ts`: what kind of message goes out
  * - `permission_fields.ts`: values of settings in a manifest's permissions
  * - `plain_json.ts`: a bounded copy of data from another process
- * - `platform/`: what chat platforms share: intake, edits, notes, approvals, back-off
+ * - `platform/`: the framework of chat platforms, its contract of a driver, and helpers for wires
  * - `read_own_file.ts`: opens a file of a channel's own folder, and no other
  * - `setup/`: holds a section against its contract
  * - `socket_channel.ts`: a channel that serves connections in the gateway

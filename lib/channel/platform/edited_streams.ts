@@ -28,7 +28,7 @@ export interface EditedStreamsDeps<Ref> {
   /** Parts that each fit one message. */
   split(markdown: string): string[];
   /** Least time between two calls for one stream, milliseconds. */
-  everyMs: number | ((chatId: string) => number);
+  everyMs: (chatId: string) => number;
   /** A post under a key that the platform has had is that message again, with its first text. */
   knowsKeys?: boolean;
   clock: Pick<Clock, "elapsed" | "after">;
@@ -135,8 +135,7 @@ export class EditedStreams<Ref> {
   /** Waits until the stream may call again. */
   async #room(stream: Stream<Ref>, chatId: string): Promise<void> {
     const { clock, everyMs } = this.#deps;
-    const spanMs = typeof everyMs === "number" ? everyMs : everyMs(chatId);
-    const leftMs = stream.lastCallMs + spanMs - clock.elapsed();
+    const leftMs = stream.lastCallMs + everyMs(chatId) - clock.elapsed();
     if (leftMs > 0 && !this.#isClosed) {
       const over = Promise.withResolvers<void>();
       const cancel = clock.after(leftMs, over.resolve);

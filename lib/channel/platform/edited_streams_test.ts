@@ -30,7 +30,7 @@ class Board {
         this.messages[ref]!.text = text;
       },
       split: (text) => splitMarkdown(text, limit),
-      everyMs,
+      everyMs: () => everyMs,
       clock: this.clock,
     });
   }

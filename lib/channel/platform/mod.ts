@@ -6,16 +6,8 @@
 
 export { abortable } from "../../base/abortable.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
-export { EditedStreams, type EditedStreamsDeps, type StreamPlace } from "./edited_streams.ts";
 export { fetchWhole } from "./fetch_whole.ts";
-export { type HeardVoice, hearVoice } from "./hear_voice.ts";
-export {
-  InboundFiles,
-  MAX_INBOUND_FILE_BYTES,
-  MAX_INBOUND_FILES,
-  MAX_INBOUND_TOTAL_BYTES,
-  removeLeftFiles,
-} from "./inbound_files.ts";
+export { MAX_INBOUND_FILE_BYTES } from "./inbound_files.ts";
 export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./intake.ts";
 export { mediaTypeOf } from "./media_type_of.ts";
 export { Memory } from "./memory.ts";
@@ -24,18 +16,7 @@ export { neverSent } from "./never_sent.ts";
 export { type ConnectionOptions, openConnection } from "./open_connection.ts";
 export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
-export { SendSteps } from "./send_steps.ts";
-export {
-  type ApprovalClick,
-  approvalCommand,
-  type ApprovalEvent,
-  type ApprovalResolvedEvent,
-  type ClickProblem,
-  ShownApprovals,
-  type ShownApprovalsDeps,
-} from "./shown_approvals.ts";
 export { sleep } from "./sleep.ts";
-export { StatusNotes, type StatusNotesDeps } from "./status_notes.ts";
 export {
   inPieces,
   isQuoteLine,
@@ -47,7 +28,6 @@ export {
   splitQuotes,
 } from "./text_pieces.ts";
 export { Tries } from "./tries.ts";
-export { Typing, type TypingDeps } from "./typing.ts";
 export { type DeadlineOptions, withDeadline } from "./with_deadline.ts";
 export type {
   ApprovalButton,
