@@ -437,10 +437,14 @@ browserTest("a message waits for the turn before it, also over a reload", async 
   await using page = await startChat(appUrl());
   await say(page, "one");
   await page.getByRole("button", { name: "Stop" }).waitFor();
+  await page.locator("input[type=file]").setInputFiles([
+    { name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("alpha") },
+  ]);
   await say(page, "two");
   await page.getByText("Waits for the turn before it").waitFor();
   await page.reload();
   await page.getByText("Waits for the turn before it").waitFor();
+  assertEquals(await page.locator(".me-row .file-name").allInnerTexts(), ["a.txt"]);
   held.resolve();
   await answerOf(page, "then this").waitFor();
   assertEquals(await page.locator(".me").allInnerTexts(), ["one", "two"]);

@@ -709,14 +709,7 @@ export interface Operations {
         /** Its place among the messages of people, from 0. */
         user_index: number;
         text: string;
-        attachments: Array<{
-          type: "image" | "document";
-          name?: string;
-          media_type: string;
-          bytes: number;
-          /** Signed and expiring, on this port. */
-          url?: string;
-        }>;
+        attachments: Array<Attachment>;
         /** Those of the attachments. */
         media_urls: Array<string>;
       } | {
@@ -796,6 +789,7 @@ export interface Operations {
         waiting: Array<{
           turn_id: string;
           text: string;
+          attachments: Array<Attachment>;
         }>;
       };
     };
@@ -1481,6 +1475,15 @@ interface Session {
   running: boolean;
   /** Retention keeps it. */
   pinned?: true;
+}
+
+interface Attachment {
+  type: "image" | "document";
+  name?: string;
+  media_type: string;
+  bytes: number;
+  /** Signed and expiring, on this port. */
+  url?: string;
 }
 
 /** An automation. */

@@ -247,8 +247,8 @@ export class Chat {
       return undefined;
     }
     const { live } = page;
-    const waiting = (live?.waiting ?? []).map(({ turn_id, text }) =>
-      newTurn(turn_id, "waiting", { id: turn_id, user: { text, files: [] } })
+    const waiting = (live?.waiting ?? []).map((said) =>
+      newTurn(said.turn_id, "waiting", { id: said.turn_id, user: userOf(said) })
     );
     batch(() => {
       this.items.value = [...itemsOf(page), ...waiting, ...mine];

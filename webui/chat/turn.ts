@@ -203,11 +203,15 @@ export function itemsOf({ messages: rows, turns, live }: RecordPage): Item[] {
   return items;
 }
 
-/** What a person said, of a message on record. */
-export function userOf(row: Extract<MessageRow, { role: "user" }>): UserMessage {
+/** What a person said, of a message on record; one that waits has no place yet. */
+export function userOf(
+  row: Pick<Extract<MessageRow, { role: "user" }>, "text" | "attachments"> & {
+    user_index?: number;
+  },
+): UserMessage {
   return {
     text: row.text,
-    index: row.user_index,
+    ...row.user_index !== undefined && { index: row.user_index },
     files: row.attachments.map(({ type, name, media_type, bytes, url }) => ({
       name: name ?? media_type,
       isImage: type === "image",

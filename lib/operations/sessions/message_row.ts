@@ -32,7 +32,7 @@ export function toMessageRow(
   const head = { id, turn_id: turnId };
   switch (message.role) {
     case "user": {
-      const attachments = message.parts.flatMap((part) => attachmentOf(part, context));
+      const attachments = attachmentsOf(message.parts, context.files);
       return {
         ...head,
         role: "user",
@@ -78,7 +78,12 @@ export function textOf(parts: readonly UserPart[]): string {
   return parts.flatMap((part) => part.type === "text" ? [markedText(part)] : []).join("\n");
 }
 
-function attachmentOf(part: UserPart, { files }: MessageRowContext): Attachment[] {
+/** Files of a message, with links where there are any. */
+export function attachmentsOf(parts: readonly UserPart[], files?: Files): Attachment[] {
+  return parts.flatMap((part) => attachmentOf(part, files));
+}
+
+function attachmentOf(part: UserPart, files?: Files): Attachment[] {
   if (part.type === "text") return [];
   const { type, mediaType } = part;
   if (!("file" in part)) {

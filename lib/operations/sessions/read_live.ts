@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Journal, Session } from "../../contract/journal.ts";
-import { textOf } from "./message_row.ts";
+import { attachmentsOf, type Files, textOf } from "./message_row.ts";
 import type { liveChat } from "./session_schemas.ts";
 
 /**
@@ -9,8 +9,9 @@ import type { liveChat } from "./session_schemas.ts";
  */
 export function readLive(
   { key, lastSeq }: Pick<Session, "key" | "lastSeq">,
-  { journal, openTurns }: {
+  { journal, openTurns, files }: {
     journal: Pick<Journal, "turn" | "epoch">;
+    files?: Files;
     openTurns: (sessionKey: string) => readonly string[];
   },
 ): z.input<typeof liveChat> {
@@ -21,6 +22,10 @@ export function readLive(
     after_seq: running?.afterSeq ?? lastSeq,
     ...running !== undefined && { running: running.id },
     waiting: open.filter(({ status }) => status === "queued")
-      .map(({ id, input }) => ({ turn_id: id, text: textOf(input) })),
+      .map(({ id, input }) => ({
+        turn_id: id,
+        text: textOf(input),
+        attachments: attachmentsOf(input, files),
+      })),
   };
 }

@@ -47,12 +47,20 @@ export const sessionDetails = sessionRow.extend({
   max_context_tokens: z.int().optional().describe("What fits before it is summarized."),
 }).describe("A session.");
 
+const attachments = z.array(z.object({
+  type: z.enum(["image", "document"]),
+  name: z.string().optional(),
+  media_type: z.string(),
+  bytes: z.int(),
+  url: z.string().optional().describe("Signed and expiring, on this port."),
+}));
+
 /** How a chat of this port goes on behind its messages. */
 export const liveChat = z.object({
   epoch: z.string(),
   after_seq: z.int().describe("Attach behind it: a turn that runs is told from its begin."),
   running: z.string().optional().describe("Id of the turn that runs."),
-  waiting: z.array(z.object({ turn_id: z.string(), text: z.string() }))
+  waiting: z.array(z.object({ turn_id: z.string(), text: z.string(), attachments }))
     .describe("Messages that wait for their turn, in order."),
 }).describe("How the chat goes on; of a chat's newest page alone.");
 
@@ -76,13 +84,7 @@ export const messageRow = z.discriminatedUnion("role", [
     role: z.literal("user"),
     user_index: z.int().describe("Its place among the messages of people, from 0."),
     text: z.string(),
-    attachments: z.array(z.object({
-      type: z.enum(["image", "document"]),
-      name: z.string().optional(),
-      media_type: z.string(),
-      bytes: z.int(),
-      url: z.string().optional().describe("Signed and expiring, on this port."),
-    })),
+    attachments,
     media_urls: z.array(z.string()).describe("Those of the attachments."),
   }),
   z.object({
