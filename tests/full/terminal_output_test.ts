@@ -113,9 +113,8 @@ for (const mode of MODES) {
       await piped.exit();
       assertEquals(await Deno.readTextFile(out), `${MARKDOWN}\n`);
 
-      const closed = await world.open(["agent", "-s", "third"], {
-        redirect: "| head -c 1 > /dev/null",
-      });
+      // Whoever reads is gone before the first word, since an answer may come as one.
+      const closed = await world.open(["agent", "-s", "third"], { redirect: "| true" });
       await closed.shows("/help for help");
       await closed.say("slow");
       assertEquals(await closed.exit(), 0);
