@@ -373,7 +373,7 @@ Deno.test("what never ends is ended: silence, headers, bodies, chunks, trailers,
       port: 0,
       setting: "api",
       handler: (request, peer, { socket }) => parts.api.fetch(request, peer, socket),
-      limits: { headersTimeoutMs: 150, requestTimeoutMs: 300 },
+      limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000 },
     }),
     { [Symbol.asyncDispose]: () => listener.close(0) },
   );
