@@ -14,8 +14,10 @@ const user = (content: string) => ({ role: "user" as const, content });
 const inSession = (session_id: string) => ({ session_id }) as object;
 
 Deno.test("the openai package gets answers, streamed and not, and the service keeps the conversation", async () => {
+  // So much that the journal's database keeps apart what it might have to undo.
+  const long = Array.from({ length: 2_000 }, (_, n) => `${n}-${crypto.randomUUID()} `.repeat(50));
   await using model = startModelServer({
-    script: [{ text: "Hello there" }, { text: "Still here" }],
+    script: [{ text: "Hello there" }, { text: "Still here" }, { text: long }],
   });
   await using home = await makeHome(configFor(model.baseUrl));
   await using service = await home.start();
@@ -57,6 +59,13 @@ Deno.test("the openai package gets answers, streamed and not, and the service ke
     "user",
   ]);
   assertEquals(JSON.stringify(sent).includes("My name is Ada"), true);
+
+  const much = await client.chat.completions.create({
+    model: "local/fake",
+    messages: [user("Tell me all of it")],
+    ...inSession("b"),
+  });
+  assertEquals(much.choices[0]!.message.content, long.join(""));
   assertEquals(await service.stop(), 0);
 });
 

@@ -50,6 +50,8 @@ export function openDatabase(
     db.exec(`PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA trusted_schema = OFF");
+    // What a large write might have to undo: this process may make no files elsewhere.
+    db.exec("PRAGMA temp_store = MEMORY");
     // What is deleted is overwritten, so that a deleted session is in the file no more.
     db.exec("PRAGMA secure_delete = ON");
     migrate(db, migrations, path);
