@@ -146,8 +146,8 @@ if (import.meta.main) {
     checked,
     runTests(batchesOf(files), {
       ...options,
-      // Many tests wait as long as they compute.
-      jobs: Number(flags.jobs ?? 2 * navigator.hardwareConcurrency),
+      // Many tests wait as long as they compute; those of the full run wait less.
+      jobs: Number(flags.jobs ?? (flags.full ? 2 : 3) * navigator.hardwareConcurrency),
       onResult(batch, result) {
         if (!flags.again || result.failure === undefined) return report.addBatch(batch, result);
         report.tellFailure(batch.join(" "), result.failure);
