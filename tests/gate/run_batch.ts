@@ -8,7 +8,7 @@ import { resolve } from "@std/path";
 import { readJunit, type TestCase } from "./junit.ts";
 
 /** A process that says nothing for so long hangs. The longest test takes half of it. */
-const SILENCE_MS = 240_000;
+const SILENCE_MS = 480_000;
 
 const STILL_RUNS = /has been running for over/;
 
@@ -26,7 +26,7 @@ export interface BatchOptions {
   /** Folder of the project, with a slash at its end. */
   root: string;
   env: Record<string, string>;
-  /** How long it may say nothing, milliseconds; default: 240,000. */
+  /** How long it may say nothing, milliseconds; default: 480,000. */
   silenceMs?: number;
 }
 
