@@ -9,6 +9,7 @@
 
 import { order, WorkerFixture } from "../lib/operations/channels/testing/worker_fixture.ts";
 import { channelProcesses } from "../tests/support/channel_processes.ts";
+import { shareBytes } from "./processes.ts";
 import { median, report } from "./report.ts";
 
 const ROUNDS = 9;
@@ -68,9 +69,7 @@ for (let round = 0; round < ROUNDS; round++) {
 /** On Linux each process's share of what it has in memory; bytes. */
 function memory(): number {
   if (Deno.build.os !== "linux") return Deno.memoryUsage().rss;
-  return [Deno.pid, ...channelProcesses()].map((pid) =>
-    Number(/^Pss:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))![1]) * 1024
-  ).reduce((sum, bytes) => sum + bytes);
+  return [Deno.pid, ...channelProcesses()].map(shareBytes).reduce((sum, bytes) => sum + bytes);
 }
 
 const before = memory();

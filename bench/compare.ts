@@ -17,10 +17,11 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
+import { freePort } from "../tests/support/free_port.ts";
 import { askChat, type Dialect } from "./ask_chat.ts";
 import { sharedMb, startModel, startProxy, startService } from "./processes.ts";
-import { type Figure, median, report } from "./report.ts";
-import { chat, type Sample, sample } from "./turns.ts";
+import { type Figure, report } from "./report.ts";
+import { chat, MEASURES, middle, type Sample, sample } from "./turns.ts";
 
 const given = parseArgs(Deno.args, {
   string: ["rounds", "turns", "portkey", "openclaw", "node"],
@@ -59,11 +60,6 @@ function startNode(
       await child.status;
     },
   };
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function startPortkey(program: string, model: string): Front {
@@ -208,18 +204,12 @@ const figures: Figure[] = Object.entries(found).flatMap(([name, { readyMs, memor
   const bare = found["bare proxy"]!;
   const against = (value: number) =>
     name === "bare proxy" ? undefined : { name: "bare proxy", value };
-  const of = (what: keyof Sample, samples: readonly Sample[]) =>
-    median(samples.map((each) => each[what]));
   const inWays = WAYS.filter(([way]) => ways[way]!.length > 0).flatMap(([way]) =>
-    ([["turns", "perS", "1/s"], ["processor time of a turn", "cpuUs", "us"], [
-      "time of a turn",
-      "ms",
-      "ms",
-    ]] as const).map(([say, what, unit]) => ({
+    MEASURES.map(([say, what, unit]) => ({
       name: `${name}, ${way}: ${say}`,
       unit,
-      value: of(what, ways[way]!),
-      against: against(of(what, bare.ways[way]!)),
+      value: middle(ways[way]!, what),
+      against: against(middle(bare.ways[way]!, what)),
     }))
   );
   return [

@@ -116,10 +116,16 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(status.match(/VmRSS:\s+(\d+)/)![1]) / 1024;
 }
 
-/** Memory of a process and all that it has started, each page once (PSS), MB. */
-export function sharedMb(pid: number): number {
+/** Its share of what a process has in memory (PSS), bytes. */
+export function shareBytes(pid: number): number {
   const [, kb] = /^Pss:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))!;
-  return childrenOf(pid).reduce((sum, child) => sum + sharedMb(child), Number(kb) / 1024);
+  return Number(kb) * 1024;
+}
+
+/** The same of a process and all that it has started, MB. */
+export function sharedMb(pid: number): number {
+  const own = shareBytes(pid) / 1024 / 1024;
+  return childrenOf(pid).reduce((sum, child) => sum + sharedMb(child), own);
 }
 
 /**

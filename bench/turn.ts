@@ -16,8 +16,16 @@ import { parseArgs } from "@std/cli/parse-args";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { componentTimes } from "./cpu_profile.ts";
 import { childrenOf, makeBenchHome, startModel, startProxy } from "./processes.ts";
-import { type Figure, median, report } from "./report.ts";
-import { chat, overWebSocket, type Sample, sample, type Subject } from "./turns.ts";
+import { type Figure, report } from "./report.ts";
+import {
+  chat,
+  MEASURES,
+  middle,
+  overWebSocket,
+  type Sample,
+  sample,
+  type Subject,
+} from "./turns.ts";
 import { lockedFlags } from "../lib/packages/locked_packages.ts";
 
 const TOKENS = 10;
@@ -114,20 +122,12 @@ for (const way of ways) {
         (samples[name] ??= []).push(await sample(subject, parallel, total));
       }
     }
-    const middle = (name: string, what: keyof Sample) =>
-      median(samples[name]!.map((one) => one[what]));
     for (const name of Object.keys(subjects).filter((name) => name !== "service")) {
-      for (
-        const [what, unit, say] of [
-          ["perS", "1/s", "turns"],
-          ["cpuUs", "us", "processor time of a turn"],
-          ["ms", "ms", "time of a turn"],
-        ] as const
-      ) {
-        const value = middle(name, what);
+      for (const [say, what, unit] of MEASURES) {
+        const value = middle(samples[name]!, what);
         figures.push({
           name: `${way}, ${parallel} in parallel: ${say}`,
-          value: middle("service", what),
+          value: middle(samples.service!, what),
           unit,
           against: { name: `${name}, ${value.toPrecision(3)} ${unit}`, value },
         });

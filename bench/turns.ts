@@ -29,6 +29,18 @@ export interface Sample {
   ms: number;
 }
 
+/** What is told of samples, and its unit. */
+export const MEASURES = [
+  ["turns", "perS", "1/s"],
+  ["processor time of a turn", "cpuUs", "us"],
+  ["time of a turn", "ms", "ms"],
+] as const;
+
+/** The middle sample by a measure. */
+export function middle(samples: readonly Sample[], what: keyof Sample): number {
+  return median(samples.map((one) => one[what]));
+}
+
 /** Chat completions of an API whose base URL ends with `/v1`. */
 export function chat(base: string, stream: boolean, dialect?: Dialect): Turn {
   return async () => {

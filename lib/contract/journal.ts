@@ -321,8 +321,9 @@ export interface JournalCounts {
 export interface Journal {
   /**
    * Accepts a turn: makes its session if new, writes the row with its input, the references to its
-   * files and what the options say, `full` but for `toldAtEnd`. With a request key that is on record nothing is written:
-   * the turn of that key is returned as `repeated`, or `idempotency_conflict` thrown.
+   * files and what the options say, `full` but for `toldAtEnd`. With a request key that is on record
+   * nothing is written: the turn of that key is returned as `repeated`, or `idempotency_conflict`
+   * thrown.
    * `begun`: the `turn_start` of one that was begun; the turn is as it was before that.
    */
   accept(

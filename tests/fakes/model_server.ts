@@ -78,7 +78,7 @@ const MAX_RECORDED = 10_000;
 export class ModelPort {
   readonly #listener: Deno.TcpListener;
   readonly #accepting: Promise<void>;
-  #take: (socket: Deno.TcpConn) => void = (socket) => socket.close();
+  #take: ((socket: Deno.TcpConn) => void) | undefined;
 
   constructor(port = 0) {
     this.#listener = Deno.listen({ hostname: "127.0.0.1", port });
@@ -90,7 +90,7 @@ export class ModelPort {
   }
 
   /** Hands over what connects from now on; none: nobody takes it. */
-  give(take: (socket: Deno.TcpConn) => void = (socket) => socket.close()): void {
+  give(take?: (socket: Deno.TcpConn) => void): void {
     this.#take = take;
   }
 
@@ -101,7 +101,10 @@ export class ModelPort {
 
   async #accept(): Promise<void> {
     try {
-      for await (const socket of this.#listener) this.#take(socket);
+      for await (const socket of this.#listener) {
+        if (this.#take === undefined) socket.close();
+        else this.#take(socket);
+      }
     } catch {
       // The listener was closed.
     }

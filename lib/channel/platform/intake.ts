@@ -46,9 +46,9 @@ export interface IntakeDeps<T> {
   stateDir: string;
   /**
    * Hands a message on, and resolves when it is on record there. What rejects is tried again after
-   * 1, 2, 4 … 60 s, or when a RetryLaterError says, but for `invalid_request`, which no repeat mends: that is logged and dropped. After a
-   * quarter of an hour its lane goes on without it; then it is tried ever more seldom, once an hour at
-   * last, and given up after six days.
+   * 1, 2, 4 … 60 s, or when a RetryLaterError says, but for `invalid_request`, which no repeat mends:
+   * that is logged and dropped. After a quarter of an hour its lane goes on without it; then it is
+   * tried ever more seldom, once an hour at last, and given up after six days.
    */
   take: (data: T, signal: AbortSignal) => Promise<void>;
   /** Is told what somebody should look into, "" when there is nothing any more; as `ChannelHost.setNote`. */
