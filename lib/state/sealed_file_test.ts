@@ -64,7 +64,9 @@ Deno.test("SealedFile finds every byte that is changed, left out or added", asyn
     const bytes = await Deno.readFile(path);
     const edits: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at++) {
-      for (const bit of [1, 32, 128]) edits.push(bytes.with(at, bytes[at]! ^ bit));
+      for (const bit of [1, 32, 128].slice(0, rounds(3, 1))) {
+        edits.push(bytes.with(at, bytes[at]! ^ bit));
+      }
       edits.push(
         bytes.slice(0, at),
         new Uint8Array([...bytes.slice(0, at), ...bytes.slice(at + 1)]),

@@ -9,7 +9,7 @@ import { join, relative } from "@std/path";
 const SKIPPED = new Set([".git", "node_modules", "dist", "coverage"]);
 
 /** Files that one process runs one after the other, of those that are quick and of those that are not. */
-const QUICK_FILES = 32;
+const QUICK_FILES = 64;
 const SLOW_FILES = 4;
 const WHOLE_FILES = 2;
 

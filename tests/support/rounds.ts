@@ -22,8 +22,8 @@ export const NO_SANDBOX = {
 
 /**
  * Rounds of this run. `short` is for what has a least size at which it still means something; without
- * it the short run takes an eighth, but no fewer than five where there are so many.
+ * it the short run takes a twentieth, but no fewer than five where there are so many.
  */
 export function rounds(full: number, short?: number): number {
-  return IS_FULL ? full : short ?? Math.min(full, Math.max(5, Math.ceil(full / 8)));
+  return IS_FULL ? full : short ?? Math.min(full, Math.max(5, Math.ceil(full / 20)));
 }

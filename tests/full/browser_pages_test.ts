@@ -2,10 +2,10 @@
 
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { checkLook, openPage } from "./support/browser.ts";
-import { needs } from "./support/needs.ts";
-import { shareService } from "./support/shared_service.ts";
-import { httpOf } from "./support/wire_socket.ts";
+import { checkLook, openPage } from "../support/browser.ts";
+import { needs } from "../support/needs.ts";
+import { shareService } from "../support/shared_service.ts";
+import { httpOf } from "../support/wire_socket.ts";
 
 const MARKUP = `<img src=x onerror="document.title='run'">`;
 
