@@ -108,7 +108,7 @@ export class MailPlatform implements ChannelPlatform {
   async #isOpened(): Promise<boolean> {
     const log = await Deno.readTextFile(join(this.#servers.dir, "log", "dovecot"));
     return log.split("\n").some((line) =>
-      line.includes(`imap(${this.#own}@test)`) && line.includes("Mailbox INBOX: Mailbox opened")
+      line.includes(`imap(${this.#own}@test)`) && /Command finished: select /i.test(line)
     );
   }
 

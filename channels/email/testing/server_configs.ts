@@ -40,8 +40,8 @@ ssl_key = <${dir}/certs/key.pem
 disable_plaintext_auth = no
 auth_mechanisms = plain login
 auth_failure_delay = 0 secs
-# Says when a mailbox was opened, which a test may wait for.
-mail_debug = yes
+# Says when a mailbox has been opened, which a test may wait for.
+log_debug = event=imap_command_finished
 mailbox_list_index = no
 passdb {
   driver = passwd-file
