@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { openPage, say } from "./support/browser.ts";
-import { makeHome } from "./support/home.ts";
-import { needs } from "./support/needs.ts";
-import { shareService } from "./support/shared_service.ts";
-import { httpOf } from "./support/wire_socket.ts";
+import { openPage, say } from "../support/browser.ts";
+import { makeHome } from "../support/home.ts";
+import { needs } from "../support/needs.ts";
+import { shareService } from "../support/shared_service.ts";
+import { httpOf } from "../support/wire_socket.ts";
 
 const shared = shareService((baseUrl) => ({
   agent: { model: "local/fake" },
