@@ -13,6 +13,7 @@ import { parseArgs } from "@std/cli/parse-args";
 import { proveCrash } from "./crash.ts";
 import { proveOverload } from "./overload.ts";
 import type { Line, Proof } from "./proof.ts";
+import { proveSoak } from "./soak.ts";
 import { suite, SUITES } from "./suites.ts";
 
 const PROOFS: Readonly<Record<string, Proof>> = {
@@ -25,6 +26,12 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     claim: "what is too much is refused at once and clearly, and nothing else suffers for long",
     rounds: 3,
     run: proveOverload,
+  },
+  soak: {
+    claim: "an hour of use leaves memory, handles and the growth of files as they were",
+    rounds: 10,
+    least: 6,
+    run: proveSoak,
   },
   ...Object.fromEntries(Object.keys(SUITES).map((name) => [name, suite(name)])),
 };
@@ -49,8 +56,11 @@ if (import.meta.main) {
     Deno.exit(name === "" ? 0 : 2);
   }
   const rounds = Number(flags.rounds ?? proof.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) {
-    console.error(`--rounds is ${JSON.stringify(flags.rounds)}: expected a number from 1`);
+  const { least = 1 } = proof;
+  if (!Number.isInteger(rounds) || rounds < least) {
+    console.error(
+      `--rounds is ${JSON.stringify(flags.rounds)}: expected a whole number from ${least}`,
+    );
     Deno.exit(2);
   }
   const tell = (text: string) => void (flags.json || console.error(text));

@@ -26,6 +26,8 @@ export interface Proof {
   claim: string;
   /** Default. */
   rounds: number;
+  /** With fewer rounds it shows nothing. Default 1. */
+  least?: number;
   run(how: ProofRun): Promise<Line[]>;
 }
 
