@@ -27,7 +27,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["executor"],
   ["tools", "documents", "transcription"],
   ["mcp_servers", "agent"],
-  ["automation", "approvals", "retention"],
+  ["automation", "approvals", "retention", "replay"],
   ["gate"],
   ["settings"],
   ["operations"],

@@ -166,6 +166,7 @@ const OWN_FORM: Readonly<Record<string, string>> = {
   "permissions": "tells of every process, by the configuration",
   "plugins enable": "also switches the HTTP API, and checks settings first",
   "plugins disable": "also switches the HTTP API",
+  "sessions replay": "runs what it is answered, or a file",
   "status": "also tells that no service runs, and why",
 };
 
@@ -266,6 +267,11 @@ Deno.test("a command prints what the route of its operation answers", async () =
   assertEquals([messages.length, await printed(home, ["sessions", "show", "a"])], [2, messages]);
   const exported = await fetchText("sessions/cli:a/export");
   assertEquals(await printed(home, ["sessions", "export", "a"]), linesOf(exported));
+  const recording = await get("sessions/cli:a/recording");
+  const saved = `${home.dir}/turn.json`;
+  const [replayed] = await printed(home, ["sessions", "replay", "a", "--save", saved]);
+  assertObjectMatch(replayed as Record<string, unknown>, { same: true, model_calls: 1 });
+  assertEquals(JSON.parse(await Deno.readTextFile(saved)), recording);
   const [renamed] = await printed(home, ["sessions", "rename", "a", "Other"]);
   // What is looked up for one session alone is no part of a row.
   const rowOf = async (key: string) => {

@@ -24,13 +24,14 @@ import {
   typedInput,
 } from "../operator/operation_subcommand.ts";
 import { jsonLine, type Output, type Span } from "../output.ts";
+import { processFiles, REPLAY, replay, type ReplayDeps } from "../sessions/replay.ts";
 import { processService } from "../process_service.ts";
 import { plural } from "../plural.ts";
 import { printParagraph } from "../print_paragraph.ts";
 import { timeText } from "../time_text.ts";
 
 /** What the command reaches outside of itself. */
-export interface SessionsDeps {
+export interface SessionsDeps extends ReplayDeps {
   confirm(out: Output): ConfirmDeps;
   withService<T>(globals: Globals, use: (client: LocalClient) => Promise<T>): Promise<T>;
 }
@@ -71,6 +72,7 @@ const SUBCOMMANDS: Subcommand<Deps>[] = [
   { spec: operationSubcommand(SESSIONS["sessions.search"], SEARCH), run: search },
   { spec: operationSubcommand(SESSIONS["sessions.messages"], TYPED), run: show },
   { spec: operationSubcommand(SESSIONS["sessions.export"], TYPED), run: exportLines },
+  { spec: REPLAY, run: replay },
   askSubcommand("sessions.rename", SESSIONS["sessions.rename"], {
     differences: TYPED,
     say: ({ key, title }, out) => out.note(`${key} is now "${title}"`),
@@ -237,8 +239,9 @@ async function block(out: Output, head: string, lines: readonly string[]): Promi
 
 const sessions: Command = {
   description:
-    "Lists, searches, shows, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
-    "the list; a name without a channel is a session of the command line. list and show print a page " +
+    "Lists, searches, shows, replays, renames, forks, exports and deletes conversations. KEY is <channel>:<id> as in " +
+    "the list; a name without a channel is a session of the command line. SOURCE is a KEY, or the path of a " +
+    "saved turn, which ends in .json or has a slash. list and show print a page " +
     "at a time, and on standard error how to go on. With --json each session, message or record is " +
     "one line.",
   examples: [
@@ -246,6 +249,8 @@ const sessions: Command = {
     "service sessions search 'train to rome'",
     "service sessions show work --limit 10",
     "service sessions export api:default > api.jsonl",
+    "service sessions replay work --save bug.json",
+    "service sessions replay bug.json",
     "service sessions rename work 'Notes on trains'",
     "service sessions fork work --before 3 --as other",
     "service sessions delete cli:old --yes",
@@ -257,6 +262,7 @@ const sessions: Command = {
     runSessions(invocation, {
       confirm: processConfirm,
       withService: processService,
+      files: processFiles,
     }),
 };
 

@@ -109,6 +109,7 @@ function setUp(
         opened++;
         return use(client);
       },
+      files: { read: () => Promise.reject(), write: () => Promise.reject() },
     });
   const asked = () => client.seen.map(({ params }) => (params as Params<"operate">).request);
   return { run, stdout, stderr, asked, opened: () => opened };

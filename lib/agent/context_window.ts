@@ -21,6 +21,7 @@ import {
 import { cutToFit, type Entry, newEntry, totalTokens, wholeSteps } from "./history.ts";
 import type { Message, UserPart } from "../contract/messages.ts";
 import { estimateTokens } from "../model/tokens.ts";
+import { LEFT_OUT, SUMMARIZING } from "./notices.ts";
 import type { TokenScale } from "./token_scale.ts";
 
 /** Part of the window above which older messages are summarized. */
@@ -117,7 +118,7 @@ export class ContextWindow {
       if (fitted === undefined) throw this.#overflow();
       if (!this.#saidCut) {
         this.#saidCut = true;
-        this.#deps.notice("Parts of long messages were left out, to fit into the model's context.");
+        this.#deps.notice(LEFT_OUT);
       }
       entries = fitted;
     }
@@ -158,7 +159,7 @@ export class ContextWindow {
     const kept = this.#entries.slice(keepAt);
     const worth = tokens > this.#limit || this.#isLong ? 0 : tokens / factor * WORTH;
     if (summarizable(older) <= worth) return false;
-    notice("Earlier messages are being summarized, to fit into the model's context.");
+    notice(SUMMARIZING);
     const summary = await this.#summarize(older, kept, room * SUMMARY);
     await wait(journal.compact(turnId, summary, kept[0]!.id!));
     this.#entries = this.#read();

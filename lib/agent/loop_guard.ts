@@ -29,6 +29,15 @@ const WARN_ROUNDS = 3;
 /** Rounds after which the turn ends, by length of the cycle. */
 const STOP_ROUNDS = [5, 4, 4] as const;
 
+const SAME = "the same arguments and gave the same result each time. " +
+  "Another time will not help: try something else, or answer with what you know.";
+const NOTE = new RegExp(`\\n\\n\\[Note: [^\\n]* was called \\d+ times in a row with ${SAME}\\]$`);
+
+/** The output as the tool gave it, without the note of a warning. */
+export function withoutNote(output: string): string {
+  return output.replace(NOTE, "");
+}
+
 /** The memory of one turn: a few digests, however long the turn is. */
 export class LoopGuard {
   readonly #seen: { tool: string; digest: string }[] = [];
@@ -51,8 +60,7 @@ export class LoopGuard {
       if (rounds >= WARN_ROUNDS && warn.kind === "ok") {
         warn = {
           kind: "warn",
-          note: `[Note: ${what} was called ${rounds} times in a row with the same arguments and ` +
-            "gave the same result each time. Another time will not help: try something else, or answer with what you know.]",
+          note: `[Note: ${what} was called ${rounds} times in a row with ${SAME}]`,
         };
       }
     }

@@ -24,6 +24,7 @@ import { traced } from "../telemetry/trace.ts";
 import type { Presence } from "./accepted_turn.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Toolbox } from "./toolbox.ts";
+import { unknownTool } from "./unknown_tool.ts";
 
 /** Read-only calls that run at the same time. */
 const MAX_PARALLEL = 8;
@@ -225,11 +226,7 @@ class CallApprovals {
 
 /** What is wrong with a call that the authority need not be asked about; words for the model. */
 function faultOf({ tool, args }: ToolCall, toolbox: Toolbox): string | undefined {
-  if (toolbox.find(tool) === undefined) {
-    const names = toolbox.names;
-    return `There is no tool "${tool}". ` +
-      (names.length === 0 ? "There are no tools." : `Tools: ${names.join(", ")}.`);
-  }
+  if (toolbox.find(tool) === undefined) return unknownTool(tool, toolbox.names);
   if (typeof args === "string") {
     return "The arguments are not valid JSON. Call again with one JSON object as the arguments. " +
       `They began with: ${args.slice(0, 200).toWellFormed()}`;

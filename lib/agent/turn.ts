@@ -27,6 +27,7 @@ import { type Life, settlesWithin, type Verdict } from "../contract/life.ts";
 import { imageBytes, loadMessages } from "./load_messages.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "../contract/messages.ts";
+import { ASKED_AGAIN } from "./notices.ts";
 import { Recorder } from "./recorder.ts";
 import { type CallOutcome, runCalls } from "./run_calls.ts";
 import { TokenBudget, usedBefore } from "./token_budget.ts";
@@ -174,7 +175,7 @@ class TurnLoop {
         if (++emptyAnswers > 1 || finish.reason === "length") {
           throw emptyAnswer(finish, emptyAnswers);
         }
-        this.#notice("The model gave an empty answer and is asked once more.");
+        this.#notice(ASKED_AGAIN);
       }
     }
     throw new ServiceError("max_steps", `The turn took more than ${maxSteps} model calls`);

@@ -381,6 +381,8 @@ export interface Journal {
 
   /** The model's context of a session, oldest first, the summary (if any) in front. */
   context(sessionId: number): StoredMessage[];
+  /** The context as it was when a turn began, without the turn's own; empty for one that never did. */
+  contextBefore(turn: Pick<Turn, "id" | "sessionId">): StoredMessage[];
   /** Every message ever, in pages by id, also those no longer in the context, and summaries. */
   history(sessionId: number, afterId: number, limit: number): StoredMessage[];
   /**
@@ -466,6 +468,8 @@ export interface Journal {
   usage(from: number, to: number): UsageRow[];
   turn(id: string): Turn | undefined;
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
+  /** A session's turn by its number, from 1 in the order of acceptance. */
+  nthTurn(sessionId: number, number: number): Turn | undefined;
   /** Newest first. */
   sessions(page: SessionsPage): Session[];
   /**

@@ -116,6 +116,10 @@ export function createJournal(
 function createReading({ sessions, turns, messages, files, search, usage }: JournalParts) {
   return {
     context: (sessionId) => messages.context(sessionId),
+    contextBefore({ id, sessionId }) {
+      const first = turns.firstMessage(id);
+      return first === undefined ? [] : messages.contextAt(sessionId, first);
+    },
     history(sessionId, afterId, limit) {
       checkInteger("afterId", afterId, 0);
       checkInteger("limit", limit, 1);
@@ -140,6 +144,10 @@ function createReading({ sessions, turns, messages, files, search, usage }: Jour
     },
     usage: (from, to) => usage.between(from, to),
     turn: (id) => turns.find(id),
+    nthTurn(sessionId, number) {
+      checkInteger("number", number, 1);
+      return turns.nth(sessionId, number);
+    },
     turns(sessionId, afterRowid, limit) {
       checkInteger("afterRowid", afterRowid, 0);
       checkInteger("limit", limit, 1);

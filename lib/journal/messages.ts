@@ -52,6 +52,17 @@ export class MessageLog extends Queries {
     `${SELECT} WHERE ${IN_CONTEXT} ORDER BY m.id`,
     toStoredMessage,
   );
+  /** As it was when the message at ?2 was new: what began a context or was said later counts for nothing. */
+  readonly #selectContextAt = this.query(
+    `WITH latest AS (SELECT first, summary FROM context_starts
+       WHERE session_id = ?1 AND iif(summary IS NULL, first <= ?2, summary < ?2)
+       ORDER BY start DESC LIMIT 1)
+     ${SELECT} WHERE m.session_id = ?1 AND m.id >= coalesce((SELECT first FROM latest), 0)
+       AND m.id < ?2
+       AND iif(m.summary, m.id = (SELECT summary FROM latest), t.forgotten IS NOT 1)
+     ORDER BY m.id`,
+    toStoredMessage,
+  );
   readonly #sumContext = this.query<[number]>(
     `SELECT coalesce(sum(m.tokens), 0)
      FROM messages AS m LEFT JOIN turns AS t ON t.turn = m.turn WHERE ${IN_CONTEXT}`,
@@ -104,9 +115,12 @@ export class MessageLog extends Queries {
   }
 
   context(sessionId: number): StoredMessage[] {
-    const messages = this.#selectContext.all(sessionId);
-    const at = messages.findIndex(({ message }) => message.role === "summary");
-    return at < 0 ? messages : [...messages.splice(at, 1), ...messages];
+    return summaryFirst(this.#selectContext.all(sessionId));
+  }
+
+  /** What the context was before a message. */
+  contextAt(sessionId: number, messageId: number): StoredMessage[] {
+    return summaryFirst(this.#selectContextAt.all(sessionId, messageId));
   }
 
   /** Estimated tokens of the context. */
@@ -134,6 +148,11 @@ export class MessageLog extends Queries {
   ofTurn({ sessionId, turn }: EventSource, firstId: number): { seq: number; message: Message }[] {
     return this.#selectTurn.all(sessionId, firstId, turn);
   }
+}
+
+function summaryFirst(messages: StoredMessage[]): StoredMessage[] {
+  const at = messages.findIndex(({ message }) => message.role === "summary");
+  return at < 0 ? messages : [...messages.splice(at, 1), ...messages];
 }
 
 function toStoredMessage([id, turnId, tokens, body, parts]: Row): StoredMessage {

@@ -21,6 +21,7 @@
  * - `export_session.ts`: everything on record of a session
  * - `migrations/migrations.ts`: the steps of the schema
  * - `open.ts`: opens the journal
+ * - `turn_state.ts`: what of a turn is open, and what closes it
  * - `settle_restored.ts`: prepares the journal of a backup for its first start
  *
  * @module

@@ -48,6 +48,7 @@ const MAY_PASS_OVER: Record<string, string> = {
   "SELECT (SELECT coalesce(max(id), 0) + 1 FROM messages": "the end of the table",
   "INSERT INTO messages (session_id, id, users": "the end of the table",
   "SELECT sha256 FROM session_files": "a thousand rows a write",
+  "SELECT id FROM turns WHERE session_id = ?": "along the index, when somebody replays a turn",
   "SELECT turn FROM turns WHERE session_id = ? AND ended_at IS NULL":
     "only turns that have not ended are in that index",
   "SELECT 1 FROM sessions AS s WHERE s.id = ?1 AND ( s.pinned":

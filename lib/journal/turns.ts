@@ -82,6 +82,13 @@ export class TurnRows extends Queries {
     `${SELECT} AND t.session_id = ? AND t.turn > ? ORDER BY t.turn LIMIT ?`,
     toTurn,
   );
+  readonly #selectNthId = this.query(
+    "SELECT id FROM turns WHERE session_id = ? ORDER BY turn LIMIT 1 OFFSET ?",
+    ([id]: [string]) => id,
+  );
+  readonly #selectFirstMessage = this.query<[number | null]>(
+    "SELECT first_message FROM turns WHERE id = ?",
+  );
   readonly #selectOpen = this.query(
     `SELECT turn, session_id, durable, attempts, after_seq, first_message, started_at, automation
      FROM turns WHERE id = ? AND ended_at IS NULL`,
@@ -162,6 +169,17 @@ export class TurnRows extends Queries {
 
   page(sessionId: number, afterRowid: number, limit: number): Turn[] {
     return this.#selectPage.all(sessionId, afterRowid, limit);
+  }
+
+  /** Counted from 1 in the order of acceptance. */
+  nth(sessionId: number, number: number): Turn | undefined {
+    const id = this.#selectNthId.get(sessionId, number - 1);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  /** Id of its user message; undefined until it was started. */
+  firstMessage(id: string): number | undefined {
+    return this.#selectFirstMessage.get(id)?.[0] ?? undefined;
   }
 
   /** Ids of all turns that have not ended, in the order of acceptance. */

@@ -11,6 +11,8 @@ import { chatOfSession, sessionKeyOf } from "../contract/chat_session.ts";
 import type { Journal, Session, SessionFilter } from "../contract/journal.ts";
 import { CHAT_ID } from "../contract/wire/frames.ts";
 import { exportSession } from "../journal/export_session.ts";
+import { recordTurn } from "../replay/record_turn.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import { DEFAULT_PAGE, pageLimit, toWire, whole } from "./fields.ts";
 import { gatewayOperation, gatewayStream } from "./operation.ts";
 import { findSession, noSession } from "./sessions/find_session.ts";
@@ -44,6 +46,8 @@ export interface SessionParts {
     | "history"
     | "follow"
     | "turn"
+    | "nthTurn"
+    | "contextBefore"
     | "epoch"
     | "contextTokens"
   >;
@@ -53,8 +57,8 @@ export interface SessionParts {
   openTurns: (sessionKey: string) => readonly string[];
   /** Tokens that the model of a preset is sent at most; of the configured model without one. */
   maxContextTokens: (preset: string | undefined) => number;
-  /** Takes secrets out of what will be on record. */
-  scrub: (text: string) => string;
+  /** Takes secrets out of what will be on record, or leaves. */
+  scrubber: Pick<Scrubber, "value">;
   /** Names a chat that nobody has named. */
   randomId: () => string;
   /** Gives links to files of messages; absent: none are given. */
@@ -205,6 +209,27 @@ export const SESSIONS = {
       }
     },
   }),
+  "sessions.recording": gatewayOperation({
+    summary: "Get a turn as a recording, which can be replayed",
+    scope: "read",
+    command: "sessions replay",
+    input: z.object({
+      key,
+      turn: whole(1).optional().describe("Number of the turn, from 1 (default: the last)."),
+    }),
+    output: z.looseObject({ version: z.int(), about: z.string() })
+      .describe(
+        "A recording: what came before the turn, what the model and tools did, and its events.",
+      ),
+    route: {
+      method: "GET",
+      path: `${ONE}/recording`,
+      errors: ["not_found", "conflict", "too_large"],
+    },
+    async run({ key, turn }, { journal, scrubber }, { sees }) {
+      return scrubber.value(await recordTurn(journal, findSession(journal, key, sees), turn));
+    },
+  }),
   "sessions.rename": gatewayOperation({
     summary: "Rename a session",
     scope: "operate",
@@ -215,9 +240,9 @@ export const SESSIONS = {
     output: sessionRow,
     route: { method: "PUT", path: `${ONE}/title`, errors: ["not_found"] },
     async run({ title, ...asked }, parts, { sees }) {
-      const { journal, scrub } = parts;
+      const { journal, scrubber } = parts;
       const { key } = findSession(journal, asked.key, sees);
-      const session = await journal.renameSession(key, scrub(title));
+      const session = await journal.renameSession(key, scrubber.value(title));
       if (session === undefined) throw noSession(key);
       return toRow(session, parts, sees);
     },

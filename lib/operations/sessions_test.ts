@@ -17,7 +17,9 @@ async function setUp() {
     isRunning: (key) => key === "api:b",
     openTurns: () => [],
     maxContextTokens: () => 100_000,
-    scrub: (text) => text.replaceAll("s3cret", "[secret]"),
+    scrubber: {
+      value: (value) => JSON.parse(JSON.stringify(value).replaceAll("s3cret", "[secret]")),
+    },
     randomId: () => "made",
   });
   const credential = { kind: "token", token: "" } as const;
@@ -55,7 +57,7 @@ Deno.test("with a channel there are its sessions alone, whatever is asked of the
   assertEquals((await home.ask("sessions.list", {}, api)).sessions.length, 1);
   assertEquals((await home.ask("sessions.get", { key: "api:b" }, api)).key, "api:b");
   const given = { title: "T", before_user_index: 0 };
-  for (const op of ["get", "messages", "rename", "fork", "delete"]) {
+  for (const op of ["get", "messages", "recording", "rename", "fork", "delete"]) {
     const error = await codeOf(home.ask(`sessions.${op}`, { ...given, key: "cli:a" }, api));
     assertEquals([op, error.code], [op, "not_found"]);
   }
@@ -134,4 +136,23 @@ Deno.test("messages have no links and no reasoning where none are given", async 
   const { messages } = await home.ask("sessions.messages", { key: "cli:d" });
   assertEquals(messages[0].attachments, [{ type: "image", media_type: "image/png", bytes: 3 }]);
   assertEquals([messages[0].media_urls, messages[1].reasoning], [[], undefined]);
+});
+
+Deno.test("a recording holds no secret, and whoever can't see its session has none", async () => {
+  await using home = await setUp();
+  const { journal } = home;
+  const input = [{ type: "text" as const, text: "of s3cret" }];
+  const begun = { begin: { model: "m" } };
+  await journal.accept(newTurn("d", { sessionKey: "cli:d", input }), begun);
+  await journal.append("d", [{ type: "text_delta", streamId: "s", text: "it is s3cret" }]);
+  await journal.end("d", ending());
+  const recording = await home.ask("sessions.recording", { key: "cli:d" });
+  assertEquals(JSON.stringify(recording).includes("s3cret"), false);
+  assertEquals(recording.answers[0][0].text, "it is [secret]");
+  for (
+    const [given, code] of [[{ turn: 2 }, "not_found"], [{ turn: 0 }, "invalid_request"]] as const
+  ) {
+    const error = await codeOf(home.ask("sessions.recording", { key: "cli:d", ...given }));
+    assertEquals([error.code, error.details.param], [code, "turn"]);
+  }
 });

@@ -44,6 +44,7 @@ export const ROUTES = {
   "sessions.get": ["GET", "/api/webui/sessions/:key", "read"],
   "sessions.messages": ["GET", "/api/webui/sessions/:key/messages", "read"],
   "sessions.export": ["GET", "/api/webui/sessions/:key/export", "read"],
+  "sessions.recording": ["GET", "/api/webui/sessions/:key/recording", "read"],
   "sessions.rename": ["PUT", "/api/webui/sessions/:key/title", "operate"],
   "sessions.fork": ["POST", "/api/webui/sessions/:key/fork", "operate"],
   "sessions.pin": ["PUT", "/api/webui/sessions/:key/pin", "operate"],
@@ -801,6 +802,19 @@ export interface Operations {
     };
     output: {
       kind: "session" | "turn" | "message" | "event";
+      [name: string]: unknown;
+    };
+  };
+  /** Get a turn as a recording, which can be replayed. */
+  "sessions.recording": {
+    input: {
+      key: string;
+      /** Number of the turn, from 1 (default: the last). */
+      turn?: number;
+    };
+    output: {
+      version: number;
+      about: string;
       [name: string]: unknown;
     };
   };

@@ -47,17 +47,13 @@ export function operationRoutes(
   );
 }
 
-/** What routes of the gateway's operations need. */
-export interface GatewayRoutesDeps extends GatewayParts {
-  /** Takes secrets out of what is on record from before they were known. */
-  scrubber: Pick<Scrubber, "value">;
-}
-
 /** The routes of the gateway's operations. */
 export function gatewayRoutes(
   table: Readonly<Partial<Record<GatewayOperationName, unknown>>>,
-  { scrubber, ...parts }: GatewayRoutesDeps,
+  parts: GatewayParts,
 ): GuardedRoute[] {
+  // Takes secrets out of what is on record from before they were known.
+  const { scrubber } = parts;
   return Object.keys(table).flatMap((name) => {
     const operation = findGatewayOperation(name)!;
     const routes = routeOf(operation, async (given, call) => {

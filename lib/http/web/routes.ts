@@ -23,17 +23,13 @@ import { RETENTION } from "../../operations/retention.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { SERVICE } from "../../operations/service_status.ts";
 import { SESSIONS } from "../../operations/sessions.ts";
+import type { GatewayParts } from "../../operations/operation.ts";
 import { SETTINGS } from "../../operations/settings.ts";
 import { USAGE } from "../../operations/usage.ts";
 import { type BootstrapDeps, createBootstrapRoutes } from "./bootstrap_routes.ts";
 import { type BrowserAppDeps, createBrowserAppRoutes } from "./browser_app_routes.ts";
 import { createMediaRoutes, type MediaRoutesDeps } from "./media_routes.ts";
-import {
-  gatewayRoutes,
-  type GatewayRoutesDeps,
-  operationRoutes,
-  type OperationRoutesDeps,
-} from "./operation_routes.ts";
+import { gatewayRoutes, operationRoutes, type OperationRoutesDeps } from "./operation_routes.ts";
 import { createOpenApiRoutes } from "./openapi_routes.ts";
 import { createHealthRoutes, type HealthRoutesDeps } from "./health_routes.ts";
 import { createTokenRoutes, type TokenRoutesDeps } from "./token_routes.ts";
@@ -45,7 +41,7 @@ export type WebRoutesDeps =
   & BootstrapDeps
   & TokenRoutesDeps
   & MediaRoutesDeps
-  & GatewayRoutesDeps
+  & GatewayParts
   & HealthRoutesDeps
   & OperationRoutesDeps;
 

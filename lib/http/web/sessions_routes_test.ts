@@ -40,7 +40,6 @@ function setUp({ journal = openJournal({ path: ":memory:" }), showReasoning = fa
         path.startsWith("/media-dir/") ? `/signed${path}?name=${name}` : undefined,
     },
     showReasoning: () => showReasoning,
-    scrub,
     randomId: () => `made${++made}`,
   });
   const web = createTestWebApp(gatewayRoutes(SESSIONS, {
