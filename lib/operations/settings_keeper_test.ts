@@ -300,11 +300,12 @@ Deno.test("settings.change loses no update of the command line that comes betwee
           value: withValue(canonical, ["agent", "presets", key], value) as Record<string, unknown>,
         });
       } catch (error) {
+        // Who waits for the file for too long is told so, too.
+        if ((error as ServiceError).code === "overloaded") continue;
         assertStringIncludes(String(error), "changed by somebody else");
       }
     }
   };
-  // No more at once: on a slow disk the last of them would wait for the file's lock for too long.
   const names = Array.from({ length: 5 }, (_, at) => `p${at}`);
   await Promise.all([
     ...names.map((name) => set(name, { model: "offline" })),
