@@ -43,6 +43,19 @@ function anchorsOf(page: string): string[] {
 
 const pages = await readPages();
 
+/** Pages that are two clicks from README.md or less. */
+function reachedFromReadme(): Set<string> {
+  const reached = new Set(["README.md"]);
+  for (let click = 0; click < 2; click++) {
+    for (const path of [...reached]) {
+      for (const link of linksOf(pages.get(path) ?? "")) {
+        reached.add(relative("/", join("/", dirname(path), link.split("#", 1)[0]!)));
+      }
+    }
+  }
+  return reached;
+}
+
 Deno.test("each link of a page leads to a page, a heading or a file that there is", async () => {
   const broken: string[] = [];
   for (const [path, page] of pages) {
@@ -62,16 +75,32 @@ Deno.test("README.md is short, and each page is two clicks from it or less", () 
   const readme = pages.get("README.md")!;
   const lines = readme.trimEnd().split("\n").length;
   assert(lines <= 120, `README.md has ${lines} lines`);
-  const reached = new Set(["README.md"]);
-  for (let click = 0; click < 2; click++) {
-    for (const path of [...reached]) {
-      for (const link of linksOf(pages.get(path) ?? "")) {
-        reached.add(relative("/", join("/", dirname(path), link.split("#", 1)[0]!)));
-      }
-    }
-  }
+  const reached = reachedFromReadme();
   const far = [...pages.keys()].filter((path) => !reached.has(path) && !FOR_OTHERS.test(path));
   assertEquals(far, []);
+});
+
+/** What a newcomer asks, the page that answers, and what it says there. */
+const QUESTIONS: readonly [question: string, page: string, answer: RegExp][] = [
+  ["How do I install it without Deno and Node?", "README.md", /curl .* \| sh/],
+  ["How do I use a model of Ollama?", "docs/local-models.md", /--provider ollama --model/],
+  ["Where do I put my key?", "docs/secrets.md", /service secrets set OPENAI --host/],
+  ["How do I reach it from Open WebUI?", "docs/http-api.md", /Open WebUI/],
+  ["How does my Telegram bot know me?", "docs/channels/telegram.md", /channels pair CODE/],
+  ["What may it do here, and what did it do?", "docs/policy.md", /service audit list/],
+  ["Why does it run no commands?", "docs/install.md", /apt install bubblewrap/],
+  ["How do others reach it, over TLS?", "docs/reverse-proxy.md", /proxy_pass/],
+  ["How do I move it to another machine?", "docs/backup.md", /service restore FILE/],
+  ["How do I get a new version, and back?", "docs/install.md", /service upgrade --back/],
+  ["How does it do something each morning?", "docs/automations.md", /--cron '30 7/],
+  ["What is not there?", "docs/limits.md", /^# /],
+];
+
+Deno.test("what a newcomer asks is answered two clicks from README.md or less", () => {
+  for (const [question, page, answer] of QUESTIONS) {
+    assert(reachedFromReadme().has(page), `${question} ${page} is further away`);
+    assert(answer.test(pages.get(page)!), `${question} ${page} does not say ${answer}`);
+  }
 });
 
 Deno.test("each configuration of a page loads, and has no key that nobody reads", () => {

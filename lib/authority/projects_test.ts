@@ -48,7 +48,7 @@ Deno.test("Projects remembers what was decided in a file for its owner alone", a
 Deno.test("Projects loses no decision of two that are made at once", async () => {
   await using home = await setUp();
   const { paths, workspace, root } = home;
-  const folders = Array.from({ length: 20 }, (_, n) => `${root}/user/code/p${n}`);
+  const folders = Array.from({ length: 8 }, (_, n) => `${root}/user/code/p${n}`);
   await Promise.all(folders.map((each) => new Projects(paths).decide(each, true, workspace)));
   assertEquals((await home.projects.list()).map(({ folder }) => folder), folders.sort());
 });
