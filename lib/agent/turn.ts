@@ -20,7 +20,13 @@ import { askModel, type Draft, type Finish, newDraft } from "./ask_model.ts";
 import type { Clock } from "../base/clock.ts";
 import { ContextWindow } from "./context_window.ts";
 import { emptyAnswer } from "./empty_answer.ts";
-import { type AgentEvent, type FinishReason, NO_USAGE, type Usage } from "../contract/events.ts";
+import {
+  addUsage,
+  type AgentEvent,
+  type FinishReason,
+  NO_USAGE,
+  type Usage,
+} from "../contract/events.ts";
 import type { ImageRoom } from "./image_room.ts";
 import { LegalCalls } from "./legal_calls.ts";
 import { type Life, settlesWithin, type Verdict } from "../contract/life.ts";
@@ -378,12 +384,7 @@ class TurnLoop {
   }
 
   #count({ model, usage }: Finish): AgentEvent {
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-      reasoningTokens: this.#usage.reasoningTokens + usage.reasoningTokens,
-      cachedTokens: this.#usage.cachedTokens + usage.cachedTokens,
-    };
+    this.#usage = addUsage(this.#usage, usage);
     return { type: "usage", model, usage };
   }
 

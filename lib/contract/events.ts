@@ -142,3 +142,13 @@ export const NO_USAGE: Usage = {
   reasoningTokens: 0,
   cachedTokens: 0,
 };
+
+/** Both together. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
+  };
+}

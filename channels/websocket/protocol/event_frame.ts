@@ -7,7 +7,7 @@
 
 import type { SaidFromElsewhere, StoredEvent } from "../../../lib/contract/events.ts";
 import type { OutFile } from "../../../lib/contract/messages.ts";
-import type { ApprovalView } from "../../../lib/contract/actions.ts";
+import { approvalOnWire } from "../../../lib/contract/wire/approval_on_wire.ts";
 import { errorFrame } from "../../../lib/listen/error_frame.ts";
 import type { Frame, ServerFrame } from "../../../lib/contract/wire/frames.ts";
 import { modelsOnWire, usageOnWire } from "../../../lib/contract/wire/usage_on_wire.ts";
@@ -135,20 +135,5 @@ function messageFrame(
     ...media.length > 0 && { media: media.map(({ path }) => path) },
     ...urls.length > 0 && { media_urls: urls },
     ...replyTo !== undefined && { reply_to: replyTo },
-  };
-}
-
-function approvalOnWire(view: ApprovalView): Frame<"approval_requested">["approval"] {
-  const { id, digest, capability, tool, target, details, isWhole = false } = view;
-  return {
-    id,
-    digest,
-    capability,
-    tool,
-    target,
-    details,
-    whole: isWhole,
-    created_at: Math.floor(view.createdAt / 1000),
-    expires_at: Math.floor(view.expiresAt / 1000),
   };
 }

@@ -32,6 +32,7 @@ import { APPROVALS_PATH } from "../../operations/approvals.ts";
 import type { Operate } from "../../operations/operations.ts";
 import { addApprovalRoutes } from "./approvals.ts";
 import { CHAT_ROUTE, createChat } from "./chat/chat.ts";
+import { OfferedApprovals } from "./chat/offered_approvals.ts";
 import { type Checks, health, ready } from "./health.ts";
 import { createMcpRoute, MCP_ROUTE } from "./mcp.ts";
 import { type ApiModel, listModels, retrieveModel } from "./models.ts";
@@ -165,7 +166,8 @@ function createRoutes(
     credential,
   });
   const bodies = new Bodies({ clock });
-  const chat = createChat({ bodies, opener, model, streams, clock });
+  const approvals = new OfferedApprovals({ ...deps, readers, failures, credential, clock });
+  const chat = createChat({ bodies, opener, approvals, model, streams, clock });
   const routes: Routes = new Hono();
   routes.get("/health", health);
   routes.get("/ready", async () => ready(await checks(), version));

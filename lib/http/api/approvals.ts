@@ -51,7 +51,7 @@ export function addApprovalRoutes(
           body: readBody(bodies, request, route.maxBodyBytes),
         });
       } catch (error) {
-        throw counted(error, failures, context.peer);
+        throw countedFailure(error, failures, context.peer);
       }
     });
   }
@@ -69,7 +69,11 @@ function callerOf({ headers }: Request): Caller {
 }
 
 /** A token that is none is counted by address, and a guess too many is answered as one. */
-function counted(error: unknown, failures: AuthFailures, peer: string): unknown {
+export function countedFailure(
+  error: unknown,
+  failures: AuthFailures,
+  peer: string,
+): unknown {
   if (!(error instanceof ServiceError) || error.code !== "invalid_token") return error;
   const retryAfterS = failures.record(peer);
   if (retryAfterS === 0) return error;

@@ -11,8 +11,10 @@ import { bodyType } from "../../guard.ts";
 import { ChatCompletion } from "./chat_completion.ts";
 import { parseChatForm } from "./chat_form.ts";
 import { type ChatRequest, parseChatRequest } from "./chat_request.ts";
+import { type ChatEvent, chatSegment } from "./chat_segment.ts";
 import { streamChat } from "./chat_stream.ts";
 import type { ChatIdentity } from "./chat_text.ts";
+import type { OfferedApprovals } from "./offered_approvals.ts";
 import { type ApiModel, requireModel } from "../models.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import type { Opened, TurnOpener } from "../open_turn.ts";
@@ -25,6 +27,7 @@ export const CHAT_ROUTE = "/v1/chat/completions";
 export interface ChatDeps {
   bodies: Bodies;
   opener: TurnOpener;
+  approvals: OfferedApprovals;
   model: () => ApiModel;
   streams: OpenStreams;
   clock: Clock;
@@ -33,6 +36,8 @@ export interface ChatDeps {
 /** What is left to know of a request once its turn is open. */
 interface OpenChat extends Pick<ChatRequest, "stream" | "includeUsage" | "includeProgress"> {
   opened: Opened;
+  /** What the response tells. */
+  events: AsyncIterable<{ event: ChatEvent }>;
   identity: ChatIdentity;
 }
 
@@ -68,35 +73,44 @@ async function openChat(
 
 async function openParsed(
   deps: ChatDeps,
-  { parts, fields, sessionId, ...chat }: ChatRequest,
+  { parts, fields, sessionId, answer, ...chat }: ChatRequest,
   request: Request,
   context: RequestContext,
 ): Promise<OpenChat> {
   const model = deps.model();
   if (chat.model !== undefined) requireModel(model, chat.model);
-  const opened = await deps.opener.open({
-    route: CHAT_ROUTE,
-    sessionId,
-    parts,
-    fields,
-    request,
-    context,
-    isWhole: !chat.stream,
-  });
+  const asked = { route: CHAT_ROUTE, sessionId, request, context };
+  const isWhole = !chat.stream && !chat.takesApprovals;
+  const opened = answer === undefined
+    ? await deps.opener.open({ ...asked, parts, fields, isWhole })
+    : await deps.approvals.answer(answer, asked);
   const { id, acceptedAt } = opened.answer;
   const identity = {
-    id: `chatcmpl-${id}`,
+    id: `chatcmpl-${answer?.id ?? id}`,
     created: Math.floor(acceptedAt / 1000),
     model: model.id,
   };
-  return { ...chat, opened, identity };
+  return { ...chat, opened, events: eventsOf(deps, opened, chat, answer?.id), identity };
 }
 
-async function wholeChat({ opened, identity }: OpenChat): Promise<Response> {
+/** The events of the response: all of the turn, but for clients that answer approvals. */
+function eventsOf(
+  { approvals }: ChatDeps,
+  { answer, turn, signal }: Opened,
+  { stream, takesApprovals }: Pick<ChatRequest, "stream" | "takesApprovals">,
+  after: string | undefined,
+): OpenChat["events"] {
+  const events = answer.events(signal, { patient: !stream });
+  if (turn === undefined || !takesApprovals && after === undefined) return events;
+  return chatSegment(events, {
+    after,
+    ask: (approval) => takesApprovals && approvals.offer(turn, approval),
+  });
+}
+
+async function wholeChat({ opened, events, identity }: OpenChat): Promise<Response> {
   const completion = new ChatCompletion();
-  for await (const { event } of opened.answer.events(opened.signal, { patient: true })) {
-    completion.add(event);
-  }
+  for await (const { event } of events) completion.add(event);
   if (!completion.ended) {
     throw new ServiceError("internal", "The events of the turn broke off before its end");
   }

@@ -6,7 +6,15 @@
 
 import type { AgentEvent } from "../../../contract/events.ts";
 import type { ErrorEnvelope } from "../../../listen/errors.ts";
-import { type ChatIdentity, chatUsage, StepJoiner, type TurnEnd } from "./chat_text.ts";
+import { approvalCall } from "./approval_call.ts";
+import type { ApprovalAsked } from "./chat_segment.ts";
+import {
+  type ChatIdentity,
+  chatUsage,
+  finishReason,
+  StepJoiner,
+  type TurnEnd,
+} from "./chat_text.ts";
 
 /** What the request asked for with `stream_options`. */
 export interface ChunkOptions {
@@ -95,10 +103,15 @@ export class ChatChunks {
   }
 
   /** The end of an answer that succeeded. */
-  closing({ finishReason, usage }: TurnEnd): string {
-    const stop = this.#chunk("{}", `"${finishReason}"`);
+  closing(end: TurnEnd | ApprovalAsked): string {
+    const call = end.type === "approval_asked" ? this.#call(end) : "";
+    const stop = call + this.#chunk("{}", `"${finishReason(end)}"`);
     if (!this.#options.includeUsage) return stop + DONE;
-    return `${stop}${this.#head}[],"usage":${JSON.stringify(chatUsage(usage))}}\n\n${DONE}`;
+    return `${stop}${this.#head}[],"usage":${JSON.stringify(chatUsage(end.usage))}}\n\n${DONE}`;
+  }
+
+  #call({ approval }: ApprovalAsked): string {
+    return this.#chunk(JSON.stringify({ tool_calls: [{ index: 0, ...approvalCall(approval) }] }));
   }
 
   #progress(fields: Record<string, unknown>): string {

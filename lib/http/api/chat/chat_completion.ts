@@ -4,11 +4,13 @@
  * @module
  */
 
-import type { AgentEvent } from "../../../contract/events.ts";
 import type { ErrorData } from "../../../base/errors.ts";
+import { approvalCall } from "./approval_call.ts";
+import type { ApprovalAsked, ChatEvent } from "./chat_segment.ts";
 import {
   type ChatIdentity,
   chatUsage,
+  finishReason,
   StepJoiner,
   type TurnEnd,
   turnFailure,
@@ -21,9 +23,9 @@ export class ChatCompletion {
   readonly #textSteps = new StepJoiner();
   readonly #reasoningSteps = new StepJoiner();
   #error: ErrorData | undefined;
-  #end: TurnEnd | undefined;
+  #end: TurnEnd | ApprovalAsked | undefined;
 
-  add(event: AgentEvent): void {
+  add(event: ChatEvent): void {
     switch (event.type) {
       case "text_delta":
         this.#texts.push(this.#textSteps.next(event.streamId, event.text));
@@ -35,24 +37,26 @@ export class ChatCompletion {
         this.#error = event.error;
         break;
       case "turn_end":
+      case "approval_asked":
         this.#end = event;
         break;
     }
   }
 
-  /** Whether the turn has ended. */
+  /** Whether there is nothing more to add. */
   get ended(): boolean {
     return this.#end !== undefined;
   }
 
   /** Why the turn failed; undefined if it did not. Only once it has ended. */
   get failure(): ErrorData | undefined {
-    return this.#end && turnFailure(this.#end, this.#error);
+    return this.#end?.type === "turn_end" ? turnFailure(this.#end, this.#error) : undefined;
   }
 
-  /** The object; only once the turn has ended. */
+  /** The object; only once it has ended. */
   toJson({ id, created, model }: ChatIdentity): string {
     const end = this.#end!;
+    const asked = end.type === "approval_asked" ? end.approval : undefined;
     return JSON.stringify({
       id,
       object: "chat.completion",
@@ -66,9 +70,10 @@ export class ChatCompletion {
           // Where servers of reasoning models put it, and where clients look for it.
           reasoning_content: this.#reasoning.length === 0 ? undefined : this.#reasoning.join(""),
           refusal: null,
+          tool_calls: asked && [approvalCall(asked)],
         },
         logprobs: null,
-        finish_reason: end.finishReason,
+        finish_reason: finishReason(end),
       }],
       usage: chatUsage(end.usage),
     });

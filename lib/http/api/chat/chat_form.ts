@@ -69,6 +69,7 @@ export function parseChatForm(
     fields: options,
     sessionId: chooseSession(field, sessionHeader) ?? DEFAULT_SESSION_ID,
     ...options,
+    takesApprovals: false,
   };
 }
 

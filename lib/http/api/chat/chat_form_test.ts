@@ -35,7 +35,12 @@ Deno.test("parseChatForm() reads message and files in their order", () => {
     includeUsage: false,
     includeProgress: false,
   };
-  assertEquals(rest, { fields: options, sessionId: "default", ...options });
+  assertEquals(rest, {
+    fields: options,
+    sessionId: "default",
+    ...options,
+    takesApprovals: false,
+  });
 });
 
 Deno.test("parseChatForm() reads every field, and ignores other text", () => {

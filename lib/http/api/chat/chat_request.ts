@@ -1,13 +1,19 @@
 /**
  * The JSON body of POST /v1/chat/completions.
  *
- * Fields that are not named here, such as `temperature` or `tools`, are what OpenAI clients send to
- * any server; they are taken and ignored.
+ * Fields that are not named here, such as `temperature`, are what OpenAI clients send to any server;
+ * they are taken and ignored, and of `tools` all but one.
  *
  * @module
  */
 
 import { z } from "zod";
+import {
+  answeredApproval,
+  type ApprovalAnswer,
+  asksForApprovals,
+  readApprovalAnswer,
+} from "./approval_call.ts";
 import { readDataUrl } from "../data_url.ts";
 import { check, checkEach } from "../../../listen/request_error.ts";
 import { chooseSession, DEFAULT_SESSION_ID, sessionIdSchema } from "../session_id.ts";
@@ -31,6 +37,7 @@ export const chatRequestSchema = z.looseObject({
     { include_usage: flag, include_progress: flag },
     "an object with include_usage or include_progress",
   ).nullish(),
+  tools: z.unknown().optional(),
 }, "an object with messages");
 
 /** The same but for its list, whose items are checked one by one. */
@@ -75,6 +82,7 @@ export const contentSchema = z.union([z.string(), z.array(partSchema).min(1)]);
 
 /** A request of the chat route, in either form, checked. */
 export interface ChatRequest {
+  /** None in an answer to an approval. */
   parts: RequestPart[];
   /** What a repeat under the same Idempotency-Key has to say too, beside its parts. */
   fields: Record<string, unknown>;
@@ -83,6 +91,10 @@ export interface ChatRequest {
   stream: boolean;
   includeUsage: boolean;
   includeProgress: boolean;
+  /** The client wants to be asked about what waits for a person. */
+  takesApprovals: boolean;
+  /** It goes on with a turn that waits, instead of opening one. */
+  answer?: ApprovalAnswer;
 }
 
 /**
@@ -92,7 +104,8 @@ export interface ChatRequest {
 export function parseChatRequest(body: unknown, sessionHeader: string | null): ChatRequest {
   const { session_id, model, stream, stream_options, ...outer } = check(outerSchema, body);
   const messages = checkEach(anyMessage, outer.messages, ["messages"]);
-  const parts = turnParts(
+  const answer = approvalAnswer(messages);
+  const parts = answer !== undefined ? [] : turnParts(
     messages.map(({ role, content }, index) => ({
       role,
       param: `messages[${index}]`,
@@ -100,6 +113,7 @@ export function parseChatRequest(body: unknown, sessionHeader: string | null): C
     })),
     "messages",
   );
+  const takesApprovals = asksForApprovals(outer.tools);
   const options = {
     model: model ?? undefined,
     stream: stream ?? false,
@@ -108,10 +122,27 @@ export function parseChatRequest(body: unknown, sessionHeader: string | null): C
   };
   return {
     parts,
-    fields: { history: messages.slice(0, tailStart(messages)), ...options },
+    fields: {
+      history: messages.slice(0, tailStart(messages)),
+      ...options,
+      ...takesApprovals && { takesApprovals },
+    },
     sessionId: chooseSession(session_id, sessionHeader) ?? DEFAULT_SESSION_ID,
     ...options,
+    takesApprovals,
+    answer,
   };
+}
+
+/** The answer to an approval, if that is all that follows the last message of the assistant. */
+function approvalAnswer(messages: z.infer<typeof anyMessage>[]): ApprovalAnswer | undefined {
+  const start = tailStart(messages);
+  if (start !== messages.length - 1) return undefined;
+  const id = answeredApproval(messages[start]);
+  if (id === undefined) return undefined;
+  const texts = contentParts(messages[start]!.content, start)
+    .map((part) => part.type === "text" ? part.text : "");
+  return readApprovalAnswer(id, texts.join(""), ["messages", start, "content"]);
 }
 
 function contentParts(content: unknown, index: number): RequestPart[] {

@@ -24,6 +24,8 @@ Deno.test("parseChatRequest() fills in what is left out or null", () => {
     stream: false,
     includeUsage: false,
     includeProgress: false,
+    takesApprovals: false,
+    answer: undefined,
   };
   assertEquals(parseChatRequest({ messages }, null), expected);
   const nulls = { messages, session_id: null, model: null, stream: null, stream_options: null };
@@ -57,8 +59,57 @@ Deno.test("parseChatRequest() reads every field and ignores those of other serve
       stream: true,
       includeUsage: true,
       includeProgress: true,
+      takesApprovals: false,
+      answer: undefined,
     },
   );
+});
+
+const approvals = { type: "function", function: { name: "service_approval" } };
+
+Deno.test("parseChatRequest() looks for service_approval among tools, whatever stands there", () => {
+  const request = parseChatRequest({ messages, tools: [{}, approvals] }, null);
+  assertEquals([request.takesApprovals, request.fields.takesApprovals], [true, true]);
+  for (const tools of [null, "service_approval", [null, 1, { function: "service_approval" }], {}]) {
+    assertEquals(parseChatRequest({ messages, tools }, null).takesApprovals, false);
+  }
+});
+
+Deno.test("parseChatRequest() reads the answer to an approval, and nothing else from a tool message", () => {
+  const answered = (content: unknown, more: object = {}, before: object[] = messages) => ({
+    messages: [...before, { role: "assistant", content: "" }, {
+      role: "tool",
+      tool_call_id: "approval_apr_1",
+      content,
+      ...more,
+    }],
+  });
+  const { parts, answer } = parseChatRequest(answered('{"decision":"deny","reason":"no"}'), null);
+  assertEquals([parts, answer], [[], { id: "apr_1", decision: "deny", reason: "no" }]);
+  const inPieces = [{ type: "text", text: '{"decision":' }, { type: "text", text: '"approve"}' }];
+  assertEquals(parseChatRequest(answered(inPieces, {}, []), null).answer?.decision, "approve");
+  const words: [unknown, string][] = [
+    [
+      "yes sat_secret",
+      'messages[2].content must be JSON such as {"decision":"approve"}, got other',
+    ],
+    ["[]", "messages[2].content must be an object with decision, got an empty list"],
+    ['{"decision":"allow"}', "messages[2].content.decision must be approve or deny, got"],
+    ['{"decision":"approve","digest":"ab"}', "messages[2].content.digest must be the 64 hex"],
+    [`{"reason":"${"x".repeat(1_001)}","decision":"deny"}`, "messages[2].content.reason must be"],
+    ["x".repeat(1_000_000), "of at most 16000 characters, got 1000000"],
+  ];
+  for (const [content, message] of words) {
+    const error = refusal(answered(content));
+    assertEquals([error.code, error.message.includes(message)], ["invalid_request", true], message);
+    assert(!error.message.includes("sat_secret"));
+  }
+  for (const more of [{ tool_call_id: "call_1" }, { tool_call_id: undefined }]) {
+    assert(refusal(answered("{}", more)).message.includes('got "tool"'));
+  }
+  const late = answered('{"decision":"approve"}');
+  late.messages.push({ role: "user", content: "and?" });
+  assertEquals(refusal(late).details.param, "messages[2].role");
 });
 
 for (

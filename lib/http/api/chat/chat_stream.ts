@@ -8,10 +8,10 @@
  */
 
 import type { Clock } from "../../../base/clock.ts";
-import type { AgentEvent, StoredEvent } from "../../../contract/events.ts";
 import { type ErrorData, fromErrorData, ServiceError } from "../../../base/errors.ts";
 import { EVENT_STREAM_HEADERS, EventStream } from "../../sse.ts";
 import { ChatChunks, type ChunkOptions, failureLine } from "./chat_chunks.ts";
+import type { ChatEvent } from "./chat_segment.ts";
 import { type ChatIdentity, turnFailure } from "./chat_text.ts";
 import type { OpenStreams } from "../open_streams.ts";
 import type { Opened } from "../open_turn.ts";
@@ -23,24 +23,25 @@ export const OPENING_MS = 10_000;
 /** What a streamed answer needs. */
 export interface ChatStreamOptions extends ChunkOptions {
   opened: Opened;
+  events: AsyncIterable<{ event: ChatEvent }>;
   identity: ChatIdentity;
   context: RequestContext;
   streams: OpenStreams;
   clock: Clock;
 }
 
-type Events = AsyncIterator<StoredEvent>;
+type Events = AsyncIterator<{ event: ChatEvent }>;
 
 /** Events that came before the response opened, and the promise of the next one if it is awaited. */
 interface Opening {
-  seen: AgentEvent[];
-  next?: Promise<IteratorResult<StoredEvent>>;
+  seen: ChatEvent[];
+  next?: ReturnType<Events["next"]>;
 }
 
 /** The response. Throws the turn's error if it fails before the model says anything. */
 export async function streamChat(options: ChatStreamOptions): Promise<Response> {
   const { opened, context, streams, clock } = options;
-  const events = opened.answer.events(opened.signal)[Symbol.asyncIterator]();
+  const events = options.events[Symbol.asyncIterator]();
   const opening = await waitForModel(events, clock).catch((error) => {
     leave(events);
     throw error;
@@ -80,7 +81,7 @@ function leave(events: Events): void {
 async function waitForModel(events: Events, clock: Clock): Promise<Opening> {
   const late = Promise.withResolvers<undefined>();
   const cancelTimer = clock.after(OPENING_MS, () => late.resolve(undefined));
-  const seen: AgentEvent[] = [];
+  const seen: ChatEvent[] = [];
   let error: ErrorData | undefined;
   try {
     for (;;) {
@@ -105,7 +106,7 @@ async function waitForModel(events: Events, clock: Clock): Promise<Opening> {
 }
 
 /** Whether an event says that the model has answered. */
-function isSign({ type }: AgentEvent): boolean {
+function isSign({ type }: ChatEvent): boolean {
   return type !== "turn_start" && type !== "notice" && type !== "summary" && type !== "error";
 }
 
@@ -119,10 +120,10 @@ async function writeAnswer(
   let error: ErrorData | undefined;
   let ended = false;
   /** Writes an event; a promise only when the stream is full, because it is called for every delta. */
-  const write = (event: AgentEvent): Promise<void> | undefined => {
+  const write = (event: ChatEvent): Promise<void> | undefined => {
     if (event.type === "error") error = event.error;
-    if (event.type === "turn_end") {
-      const failure = turnFailure(event, error);
+    if (event.type === "turn_end" || event.type === "approval_asked") {
+      const failure = event.type === "turn_end" ? turnFailure(event, error) : undefined;
       if (failure !== undefined) throw fromErrorData(failure);
       stream.write(chunks.closing(event));
       stream.close();

@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { AgentEvent, TurnStatus, Usage } from "../../../contract/events.ts";
+import type { AgentEvent, FinishReason, TurnStatus, Usage } from "../../../contract/events.ts";
 import type { ErrorCode, ErrorData } from "../../../base/errors.ts";
+import type { ApprovalAsked } from "./chat_segment.ts";
 
 /** Fields that every chunk of an answer has. */
 export interface ChatIdentity {
@@ -49,6 +50,11 @@ const STATUS_ERRORS: Record<Exclude<TurnStatus, "done">, { code: ErrorCode; mess
   timed_out: { code: "turn_timeout", message: "The turn took too long" },
   interrupted: { code: "turn_interrupted", message: "The service stopped while the turn ran" },
 };
+
+/** `finish_reason` of a response that ends so. */
+export function finishReason(end: TurnEnd | ApprovalAsked): FinishReason | "tool_calls" {
+  return end.type === "turn_end" ? end.finishReason : "tool_calls";
+}
 
 /** Why a turn failed; undefined if it did not. `error` is what it said before its end, if anything. */
 export function turnFailure(end: TurnEnd, error: ErrorData | undefined): ErrorData | undefined {

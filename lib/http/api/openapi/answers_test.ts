@@ -3,6 +3,8 @@ import { type AgentEvent, NO_USAGE } from "../../../contract/events.ts";
 import { ERROR_CODES, ServiceError } from "../../../base/errors.ts";
 import { HTTP_ERRORS } from "../../../listen/error_table.ts";
 import { ended, failed, FakeTurns, says, staysSilent } from "../../testing/fake_turns.ts";
+import { askingTurn } from "../../testing/asking_turn.ts";
+import { ManualClock } from "../../testing/manual_clock.ts";
 import { startTestApi, type TestApi, type TestApiOptions } from "../../testing/test_api.ts";
 import { OPERATIONS } from "./operations.ts";
 import { Conformance, dataOf } from "./testing/conformance.ts";
@@ -101,6 +103,16 @@ for (const [name, script] of Object.entries(scripts)) {
   });
 }
 
+Deno.test("the answers that ask a client about an action are what the document says", async () => {
+  const { script } = askingTurn();
+  await using api = await startTestApi({ script, clock: new ManualClock() });
+  const asking = { ...USER, tools: [{ type: "function", function: { name: "service_approval" } }] };
+  const whole = JSON.parse((await ask(api, "POST", CHAT, asking)).text);
+  assertEquals(whole.choices[0].finish_reason, "tool_calls");
+  const all = await ask(api, "POST", CHAT, { ...asking, stream: true });
+  assertEquals(dataOf(all.text).at(-1), "[DONE]");
+});
+
 Deno.test("the answers about a turn in the background are what the document says", async () => {
   await using api = await startTestApi({ script: staysSilent });
   const created = await ask(api, "POST", "/v1/responses", { input: "hi", background: true });
@@ -151,7 +163,10 @@ Deno.test("every operation answers a foreign page and a wrong key as the documen
 Deno.test("each error of a turn has a status that the document gives to both POST routes", async () => {
   const turns = new FakeTurns(() => []);
   await using api = await startTestApi({ turns });
-  const codes = ERROR_CODES.filter((code) => OPERATIONS[0]!.errors.includes(code));
+  const [chat, responses] = OPERATIONS;
+  const codes = ERROR_CODES.filter((code) =>
+    chat!.errors.includes(code) && responses!.errors.includes(code)
+  );
   assert(codes.length > 20);
   for (const code of codes) {
     turns.refusal = new ServiceError(code, "no", { param: "x", retryAfterS: 3 });
@@ -203,6 +218,7 @@ Deno.test("what the document takes as a request is taken, and what it refuses is
       stream_options: { include_usage: true },
       temperature: 1,
     }, 200],
+    [{ ...USER, tools: [{ type: "function", function: { name: "service_approval" } }] }, 200],
     [{ messages: [] }, 400],
     [{ messages: "hi" }, 400],
     [{ messages: [{ content: "hi" }] }, 400],

@@ -6,6 +6,7 @@
 
 import { CAPABILITIES } from "../../../contract/actions.ts";
 import { z } from "zod";
+import { APPROVAL_TOOL } from "../chat/approval_call.ts";
 import { chatRequestSchema, contentSchema } from "../chat/chat_request.ts";
 import { sessionIdSchema } from "../session_id.ts";
 import { described } from "./described.ts";
@@ -19,6 +20,16 @@ export const chatMessageSchema = z.looseObject({
   content: contentSchema,
 }).describe("A message after the last one of the assistant: part of the turn.");
 
+/** A message that answers an approval. */
+export const approvalResultSchema = z.looseObject({
+  role: z.literal("tool"),
+  tool_call_id: z.string().regex(/^approval_/),
+  content: contentSchema.describe(
+    'JSON such as {"decision":"approve"}: approve or deny, and where wanted the digest of the ' +
+      "action, the reason of a denial, and a token with the scope approve.",
+  ),
+}).describe("The only message after the call service_approval of the assistant: its answer.");
+
 /** A message before the turn. */
 export const earlierMessageSchema = z.looseObject({
   role: z.string(),
@@ -30,7 +41,8 @@ export const earlierMessageSchema = z.looseObject({
 /** The JSON body. */
 export const chatCompletionRequestSchema = described(
   chatRequestSchema.extend({
-    messages: z.array(z.union([chatMessageSchema, earlierMessageSchema])).min(1),
+    messages: z.array(z.union([chatMessageSchema, approvalResultSchema, earlierMessageSchema]))
+      .min(1),
     stream_options: described(chatRequestSchema.shape.stream_options.unwrap().unwrap(), {
       include_usage: "Send the usage in a chunk of its own before [DONE].",
       include_progress: "Send chunks with a field service while tools run.",
@@ -42,6 +54,7 @@ export const chatCompletionRequestSchema = described(
     model: MODEL,
     stream: "true: an event stream of chunks.",
     stream_options: "With stream: true.",
+    tools: "With the function service_approval, what waits for a person is a call of it.",
   },
 ).describe("Other fields of OpenAI's API are taken and have no effect.");
 
@@ -68,7 +81,15 @@ const id = z.string().regex(/^chatcmpl-/);
 const created = z.int().describe("Seconds since 1970.");
 const model = z.string();
 const reasoning = z.string().optional().describe("Only when the model gives its reasoning.");
-const finishReason = z.enum(["stop", "length"]);
+const finishReason = z.enum(["stop", "length", "tool_calls"]);
+const approvalCall = z.object({
+  id: z.string().regex(/^approval_/),
+  type: z.literal("function"),
+  function: z.object({
+    name: z.literal(APPROVAL_TOOL),
+    arguments: z.string().describe("JSON: the approval, as the WebSocket has it."),
+  }),
+}).describe("An action waits for a person. Only where tools of the request name the function.");
 
 /** The whole answer. */
 export const chatCompletionSchema = z.object({
@@ -83,6 +104,7 @@ export const chatCompletionSchema = z.object({
       content: z.string().describe("The texts of all steps, a blank line between them."),
       reasoning_content: reasoning,
       refusal: z.null(),
+      tool_calls: z.array(approvalCall).length(1).optional(),
     }),
     logprobs: z.null(),
     finish_reason: finishReason,
@@ -144,6 +166,7 @@ export const chatChunkSchema = z.object({
       role: z.literal("assistant").optional().describe("In the first chunk."),
       content: z.string().optional(),
       reasoning_content: reasoning,
+      tool_calls: z.array(approvalCall.extend({ index: z.literal(0) })).length(1).optional(),
     }),
     logprobs: z.null(),
     finish_reason: finishReason.nullable().describe("In the last chunk with a choice."),

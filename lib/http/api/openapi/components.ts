@@ -9,6 +9,7 @@ import { APPROVALS, approveInput, denyInput } from "../../../operations/approval
 import { contentSchema } from "../chat/chat_request.ts";
 import { inputContentSchema } from "../responses/input_messages.ts";
 import {
+  approvalResultSchema,
   chatChunkSchema,
   chatCompletionRequestSchema,
   chatCompletionSchema,
@@ -46,6 +47,7 @@ const COMPONENTS = {
   ChatForm: chatFormSchema,
   ChatMessage: chatMessageSchema,
   ChatContentPart: contentSchema.options[1].element,
+  ApprovalResult: approvalResultSchema,
   EarlierMessage: earlierMessageSchema,
   ChatCompletion: chatCompletionSchema,
   ChatCompletionChunk: chatChunkSchema,

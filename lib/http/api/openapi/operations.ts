@@ -137,7 +137,17 @@ export const OPERATIONS: readonly Operation[] = [
         events: "ChatCompletionChunk",
       },
     },
-    errors: TURN,
+    errors: [
+      ...TURN,
+      // an answer to an approval
+      "insufficient_scope",
+      "approval_not_found",
+      "approval_answered",
+      "approval_mismatch",
+      "approval_expired",
+      "approval_void",
+      "approval_stopped",
+    ],
   },
   {
     method: "post",
