@@ -11,6 +11,8 @@
  *   so a resumed stream is the same to the byte.
  * - When the last reader of a foreground turn has left, the turn is cancelled; with an
  *   Idempotency-Key after 30 s (`api/readers.ts`).
+ * - A client that was asked about an action by a tool call keeps its seat until that has expired
+ *   (`api/chat/offered_approvals.ts`).
  * - A route of `web/` is data: scope, schemas, handler. Docs, OpenAPI and a test come from that
  *   list.
  * - Bodies that are being read hold a bounded number of bytes together; beyond it: 503

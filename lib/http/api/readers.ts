@@ -62,7 +62,7 @@ export class Readers {
   /** The last reader of a turn has left. */
   #empty(handle: TurnHandle, seats: Seats): void {
     handle.setPresent(false);
-    if (seats.graceMs === 0 || seats.graceMs === Infinity || this.#hasEnded(handle.id)) {
+    if (seats.graceMs === 0 || seats.graceMs === Infinity || this.hasEnded(handle.id)) {
       this.#seats.delete(handle.id);
       if (seats.graceMs === 0) handle.cancel();
       return;
@@ -73,7 +73,8 @@ export class Readers {
     });
   }
 
-  #hasEnded(turnId: string): boolean {
+  /** Whether nothing more comes of a turn. */
+  hasEnded(turnId: string): boolean {
     const turn = this.#deps.turns.find(turnId)?.turn;
     return turn === undefined || (turn.status !== "queued" && turn.status !== "running");
   }

@@ -56,12 +56,12 @@ export class OfferedApprovals {
 
   /**
    * Keeps a seat of the turn until the approval has expired, and a little longer, so that nothing else
-   * ends its wait. False when it has expired.
+   * ends its wait. False when it waits no more.
    */
   offer(turn: TurnHandle, { id, digest, expiresAt }: ApprovalView): boolean {
     const { readers, clock } = this.#deps;
     const leftMs = expiresAt - clock.now();
-    if (leftMs <= 0) return false;
+    if (leftMs <= 0 || readers.hasEnded(turn.id)) return false;
     // A repeat of a request is told of it again.
     if (this.#offers.has(id)) return true;
     const leave = readers.join(turn, { graceMs: 0 });

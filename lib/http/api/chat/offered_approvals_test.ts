@@ -104,6 +104,18 @@ Deno.test("what has expired is no call any more: a repeat of its request gets th
   assertEquals([finish_reason, message.content], ["stop", "I write.\n\nIt was denied."]);
 });
 
+Deno.test("a repeat of a request is asked again while its turn runs, and told all of it once it is over", async () => {
+  const { api } = await setUp();
+  await using _ = api;
+  const key = { headers: { "idempotency-key": "k" } };
+  const first = await jsonOf(await api.chat(ASKING, key));
+  assertEquals(await jsonOf(await api.chat(ASKING, key)), first);
+  await (await api.chat(answer({ decision: "approve" }))).text();
+  const { message } = await choiceOf(await api.chat(ASKING, key));
+  assertEquals(message.content, "I write.\n\nIt was approved.");
+  assertEquals(api.turns.accepted.length, 1);
+});
+
 Deno.test("wrong tokens are counted as wrong keys, and the seat stays", async () => {
   const { api } = await setUp();
   await using _ = api;
