@@ -4,8 +4,7 @@ import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Behaviour } from "../fakes/model_server.ts";
-import { answer, openPage, say, startChat } from "../support/browser.ts";
-import { needs } from "../support/needs.ts";
+import { answer, browserTest, openPage, say, startChat } from "../support/browser.ts";
 import { shareService } from "../support/shared_service.ts";
 import { httpOf } from "../support/wire_socket.ts";
 
@@ -22,11 +21,6 @@ const appUrl = () => httpOf(shared.service.wsUrl).href;
 const workspace = () => `${shared.home.dir}/home/workspace`;
 
 const answerOf = (page: Page, text: string) => page.locator(".agent", { hasText: text });
-
-/** A test in a browser. */
-function browserTest(name: string, fn: () => Promise<void>): void {
-  Deno.test({ ...needs(name, "chromium"), fn });
-}
 
 browserTest(
   "reasoning and tool calls are lines that open, as they happen and from the record",

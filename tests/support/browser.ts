@@ -13,7 +13,7 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
-import { programPath } from "./needs.ts";
+import { needs, programPath } from "./needs.ts";
 
 const ARGS = [
   "--no-sandbox",
@@ -41,6 +41,11 @@ const browsers = new Map<string, Promise<Browser>>();
 Deno.test.afterAll(async () => {
   for (const browser of browsers.values()) await (await browser).close();
 });
+
+/** A test in a browser. */
+export function browserTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ ...needs(name, "chromium"), fn });
+}
 
 function browserWith(args: readonly string[]): Promise<Browser> {
   const name = args.join(" ");

@@ -30,9 +30,12 @@ let sessionPrefix = "";
 /** Chats that are followed at once. The service takes 256 on a connection. */
 const MAX_CHATS = 64;
 
-/** Frames that are taken together, about once each time the screen is drawn. */
+/** Frames that are taken together: the page rests as long as it took to show those before them. */
 const arrived: ServerFrame[] = [];
-const DRAW_MS = 16;
+let shownInMs = 0;
+
+/** Shortest and longest rest. A window out of sight shows nothing for as long as it is. */
+const REST_MS = { min: 16, max: 500 };
 
 /** Name that this page has for `channels.websocket.allowFrom`. */
 const CLIENT_ID = "webui";
@@ -94,7 +97,8 @@ effect(() => {
     // What the service of this very page says needs no schema.
     readFrame: (said) => said as ServerFrame,
     onFrame(frame) {
-      if (arrived.push(frame) === 1) setTimeout(takeAll, DRAW_MS);
+      if (arrived.push(frame) > 1) return;
+      setTimeout(takeAll, Math.min(REST_MS.max, Math.max(REST_MS.min, shownInMs)));
     },
     onReset(id) {
       takeAll();
@@ -137,7 +141,11 @@ function close(): void {
 
 /** What has arrived, as one change: a model says more in a second than a screen can show. */
 function takeAll(): void {
+  const takenAt = performance.now();
   batch(() => arrived.splice(0).forEach(take));
+  if (document.hidden) return;
+  // The task behind the next frame runs once that is drawn.
+  requestAnimationFrame(() => setTimeout(() => shownInMs = performance.now() - takenAt));
 }
 
 function take(frame: ServerFrame): void {

@@ -61,23 +61,46 @@ export function cleaned(html: string, config: Parameters<typeof DOMPurify.saniti
   return DOMPurify.sanitize(html, config) as unknown as string;
 }
 
+/** Blocks that are rendered and laid out together. */
+const SECTION_BLOCKS = 16;
+
 /** Shows Markdown. `isOpen`: more of it comes. */
 export function Markdown({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
   const blocksOf = useMemo(() => markdownBlocks(marked.defaults), []);
   const tokens = blocksOf(text);
+  const sections = Array.from(
+    { length: Math.ceil(tokens.length / SECTION_BLOCKS) },
+    (_, at) => tokens.slice(at * SECTION_BLOCKS, (at + 1) * SECTION_BLOCKS),
+  );
   return (
     <div class="markdown">
-      {tokens.map((token, at) => {
-        const isLast = at === tokens.length - 1;
-        if (token.type === "code") {
-          const { lang = "", text } = token as Tokens.Code;
-          return <CodeBlock key={at} code={text} language={lang} isOpen={isOpen && isLast} />;
-        }
-        return <Piece key={at} raw={token.raw} token={token} />;
-      })}
+      {sections.map((tokens, at) => (
+        <Section key={at} tokens={tokens} isOpen={isOpen && at === sections.length - 1} />
+      ))}
     </div>
   );
 }
+
+/** A stretch of blocks: it is rendered only when one of them changed, and laid out only in sight. */
+const Section = memo(
+  function Section({ tokens, isOpen }: { tokens: readonly Token[]; isOpen: boolean }) {
+    return (
+      <div class="blocks">
+        {tokens.map((token, at) => {
+          if (token.type === "code") {
+            const { lang = "", text } = token as Tokens.Code;
+            const isLast = at === tokens.length - 1;
+            return <CodeBlock key={at} code={text} language={lang} isOpen={isOpen && isLast} />;
+          }
+          return <Piece key={at} raw={token.raw} token={token} />;
+        })}
+      </div>
+    );
+  },
+  (before, after) =>
+    before.isOpen === after.isOpen && before.tokens.length === after.tokens.length &&
+    before.tokens.every((token, at) => token === after.tokens[at]),
+);
 
 /** A paragraph, a list, a table: rendered again when its text is another one. */
 const Piece = memo(
