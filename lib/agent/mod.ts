@@ -21,13 +21,13 @@
  * - `chat_command.ts`: what a command of a chat is
  * - `loop_guard.ts`: notices a model that goes in circles
  * - `notices.ts`: what a turn tells people of itself
+ * - `own_results.ts`: results that a turn gives to calls by itself
  * - `room.ts`: how many characters an input takes up of the memory bound
  * - `session_model.ts`: the model of a session
  * - `scrubbed_model.ts`: a model whose output holds no secret
  * - `toolbox.ts`: the tools as a turn needs them
  * - `turn_marks.ts`: a turn's start and end on record
  * - `turn_runner.ts`: runs an accepted turn
- * - `unknown_tool.ts`: what a model is told of a tool that there isn't
  *
  * @module
  */

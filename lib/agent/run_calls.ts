@@ -22,9 +22,9 @@ import type { ToolCall } from "../contract/messages.ts";
 import { metrics } from "../telemetry/metrics.ts";
 import { traced } from "../telemetry/trace.ts";
 import type { Presence } from "./accepted_turn.ts";
+import { unknownTool } from "./own_results.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Toolbox } from "./toolbox.ts";
-import { unknownTool } from "./unknown_tool.ts";
 
 /** Read-only calls that run at the same time. */
 const MAX_PARALLEL = 8;

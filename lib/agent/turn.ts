@@ -34,6 +34,7 @@ import { imageBytes, loadMessages } from "./load_messages.ts";
 import { LoopGuard } from "./loop_guard.ts";
 import type { Message, ToolCall } from "../contract/messages.ts";
 import { ASKED_AGAIN } from "./notices.ts";
+import { outOfSteps } from "./own_results.ts";
 import { Recorder } from "./recorder.ts";
 import { type CallOutcome, runCalls } from "./run_calls.ts";
 import { TokenBudget, usedBefore } from "./token_budget.ts";
@@ -330,8 +331,7 @@ class TurnLoop {
       else this.#recorder.say(event, toolbox.find(tool)?.readOnly === false ? "full" : "normal");
     };
     if (isLast) {
-      const output =
-        `Not run: the turn has reached its limit of ${this.#run.maxSteps} model calls.`;
+      const output = outOfSteps(this.#run.maxSteps);
       for (const call of calls) onOutcome(call, { status: "failed", output, ran: false });
     } else {
       const messages = () => context.messages;

@@ -8,82 +8,14 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ActionPort } from "../contract/actions.ts";
 import { openJournal } from "../journal/open.ts";
 import type { Journal } from "../contract/journal.ts";
-import type { ModelEvent } from "../model/port.ts";
 import { wholeSteps } from "./history.ts";
 import { grammarFaults } from "./testing/check_grammar.ts";
-import {
-  type Answer,
-  fails,
-  finish,
-  hangs,
-  ignoresAbort,
-  says,
-  scriptedModel,
-  yields,
-} from "./testing/scripted_model.ts";
+import { acts, answer, ends } from "./testing/any_turn.ts";
+import { says, scriptedModel, yields } from "./testing/scripted_model.ts";
 import { testAgent } from "./testing/test_agent.ts";
 import { rounds } from "../../tests/support/rounds.ts";
-
-const throws = (): never => {
-  throw new TypeError("a bug");
-};
-
-const said: fc.Arbitrary<ModelEvent> = fc.oneof(
-  fc.record({ type: fc.constant("text" as const), text: fc.string({ maxLength: 5 }) }),
-  fc.record({ type: fc.constant("reasoning" as const), text: fc.string({ maxLength: 5 }) }),
-  fc.record({
-    type: fc.constant("call" as const),
-    call: fc.record({
-      callId: fc.constantFrom("", "a", "b"),
-      tool: fc.constantFrom("read", "write", "fetch", "nope", ""),
-      args: fc.oneof(fc.constant("{broken"), fc.jsonValue({ maxDepth: 1 })),
-    }),
-  }),
-);
-
-const ends: Record<string, Answer> = {
-  stop: yields([finish()]),
-  length: yields([finish({ reason: "length" })]),
-  cutOff: yields([]),
-  hangs: hangs(),
-  ignoresAbort: ignoresAbort(),
-  throws,
-  provider: fails("provider_error"),
-  overflow: fails("context_overflow"),
-};
-
-const answer = fc.record({
-  events: fc.array(said, { maxLength: 6 }),
-  end: fc.oneof(
-    { weight: 5, arbitrary: fc.constant("stop") },
-    { weight: 3, arbitrary: fc.constantFrom(...Object.keys(ends)) },
-  ),
-});
-
-const acts: Record<string, ActionPort["act"]> = {
-  ok: () => Promise.resolve({ status: "ok", output: "fine" }),
-  progress: async (_request, { onProgress }) => {
-    onProgress("half");
-    await new Promise((resolve) => setTimeout(resolve));
-    onProgress("more");
-    return { status: "ok", output: "fine" };
-  },
-  failed: () =>
-    Promise.resolve({ status: "failed", output: "", error: { code: "tool_failed", message: "" } }),
-  refused: () =>
-    Promise.resolve({ status: "refused", output: "", error: { code: "refused", message: "" } }),
-  rejects: () => Promise.reject(new Error("a bug")),
-  throws,
-  hangs: (_request, { signal }) =>
-    new Promise((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener("abort", () => reject(signal.reason));
-    }),
-  ignoresAbort: () => new Promise(() => {}),
-};
 
 type Interference = "nothing" | "cancel" | "drain" | "timeout" | "fault" | "faults";
 

@@ -37,6 +37,11 @@ export function comparable(events: readonly AgentEvent[]): AgentEvent[] {
   return found;
 }
 
+/** Calls of tools among the events, and their results. */
+export function callsIn(events: readonly AgentEvent[]): number {
+  return events.filter(({ type }) => type === "tool_call" || type === "tool_result").length;
+}
+
 /** The first difference; undefined for none. Both are {@linkcode comparable}. */
 export function firstDifference(
   recorded: readonly AgentEvent[],

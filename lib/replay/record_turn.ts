@@ -1,12 +1,12 @@
 import { ServiceError } from "../base/errors.ts";
 import { withoutNote } from "../agent/loop_guard.ts";
 import { ASKED_AGAIN, LEFT_OUT, SUMMARIZING } from "../agent/notices.ts";
-import { toolsNamed } from "../agent/unknown_tool.ts";
+import { stepsNamed, toolsNamed } from "../agent/own_results.ts";
 import type { AgentEvent } from "../contract/events.ts";
 import type { Journal, Session, Turn } from "../contract/journal.ts";
 import type { Message } from "../contract/messages.ts";
 import { INTERRUPTED_OUTPUT } from "../journal/turn_state.ts";
-import { comparable } from "./compare.ts";
+import { callsIn, comparable } from "./compare.ts";
 import {
   MAX_RECORDING_CHARS,
   type RecordedAction,
@@ -62,12 +62,13 @@ export async function recordTurn(
   const last = events.at(-1) as Of<"turn_end">;
   const end = endOf(events, last);
   const answers = answersOf(events, last);
+  const maxSteps = turn.error?.code === "max_steps" ? answers.length : stepsOf(events);
   const recording: TurnRecording = {
     version: RECORDING_VERSION,
     about: ABOUT,
     settings: {
       model: start.model,
-      ...turn.error?.code === "max_steps" && { maxSteps: answers.length },
+      ...maxSteps !== undefined && { maxSteps },
       ...turn.automation && { tokenBudget: turn.automation.tokenBudget },
       tools: toolsOf(events),
     },
@@ -121,7 +122,7 @@ function obstacle(turn: Turn, events: readonly AgentEvent[]): string | undefined
     return "its context was shortened while it ran. When that happens depends on the system prompt and " +
       "the descriptions of tools, which aren't on record";
   }
-  if (last.status === "interrupted" && events.some(isCutByCrash)) {
+  if (last.status === "interrupted" && isCutByCrash(events)) {
     return "the service stopped unexpectedly while a tool ran";
   }
   if (error?.code === "token_budget" && events.some(isUncounted)) {
@@ -134,8 +135,19 @@ function isAboutRoom(event: AgentEvent): boolean {
     event.type === "notice" && [SUMMARIZING, LEFT_OUT].includes(event.text);
 }
 
-function isCutByCrash(event: AgentEvent): boolean {
-  return event.type === "tool_result" && event.output === INTERRUPTED_OUTPUT;
+/** Index of the result of the first call that the end of the turn kept from running; -1 for none. */
+function cutAt(events: readonly AgentEvent[]): number {
+  return events.findIndex((event) =>
+    event.type === "tool_result" && event.status === "interrupted" && event.tookMs === undefined
+  );
+}
+
+/** Whether a tool ran when the process died; one whose call alone is on record needn't have. */
+function isCutByCrash(events: readonly AgentEvent[]): boolean {
+  const at = cutAt(events);
+  const cut = events[at];
+  return cut?.type === "tool_result" && cut.output === INTERRUPTED_OUTPUT &&
+    events[at - 1]?.type !== "tool_call";
 }
 
 function isUncounted(event: AgentEvent): boolean {
@@ -147,14 +159,16 @@ function endOf(events: readonly AgentEvent[], { status }: Of<"turn_end">): TurnR
   const error = events.find((event) => event.type === "error")?.error;
   if (status === "done" || error === undefined) return undefined;
   // A loop that is stuck is ended by its watchdog.
-  return status === "failed" && error.code !== "turn_timeout" ? undefined : { status, error };
+  if (status === "failed" && error.code !== "turn_timeout") return undefined;
+  const at = cutAt(events);
+  return { status, error, ...at >= 0 && { afterCalls: callsIn(events.slice(0, at)) } };
 }
 
 /** What the model must have said for these events to come of it. */
 function answersOf(events: readonly AgentEvent[], { finishReason }: Of<"turn_end">): Said[] {
   const answers: Said[] = [];
   let answer: Said = [];
-  let stream: string | undefined;
+  let isBrokenOff = false;
   for (const event of events) {
     switch (event.type) {
       case "notice":
@@ -164,17 +178,20 @@ function answersOf(events: readonly AgentEvent[], { finishReason }: Of<"turn_end
         answer.push({ type: "text", text: event.text });
         break;
       case "reasoning_delta":
-        // Another stretch of it: an empty text between the two ends the first.
-        if (answer.at(-1)?.type === "reasoning" && stream !== event.streamId) {
-          answer.push({ type: "text", text: "" });
-        }
-        stream = event.streamId;
         answer.push({ type: "reasoning", text: event.text });
+        break;
+      case "reasoning_end":
+        // Something ended it, but for what was open when the turn broke off: that is ended in its order.
+        if (!isBrokenOff) answer.push({ type: "text", text: "" });
+        break;
+      case "segment_end":
+        isBrokenOff = true;
         break;
       case "usage":
         answer.push({ type: "finish", model: event.model, reason: "stop", usage: event.usage });
         answers.push(answer);
         answer = [];
+        isBrokenOff = false;
         break;
       case "tool_call": {
         const { type: _, ...call } = event;
@@ -205,10 +222,15 @@ function joined(answer: Said): Said {
       found[found.length - 1] = { ...said, text: last.text + said.text };
     } else found.push(said);
   }
-  return found;
+  // Where something else ends a stretch of reasoning, no empty text is needed.
+  const ends = (said?: RecordedSaid) =>
+    said !== undefined && /^(text|call|finish)$/.test(said.type);
+  return found.filter((said, at) =>
+    said.type !== "text" || said.text !== "" || !ends(found[at + 1])
+  );
 }
 
-/** What the gate or a tool did; nothing for what the loop said itself. */
+/** Nothing for what the loop or the model said. */
 function toAction(event: AgentEvent): RecordedAction[] {
   switch (event.type) {
     case "tool_progress":
@@ -222,14 +244,34 @@ function toAction(event: AgentEvent): RecordedAction[] {
       return [event];
     case "tool_result": {
       const { callId, status, output, remedy, tookMs } = event;
-      const begun = tookMs !== undefined;
-      if (status === "interrupted") return [{ type: "cut", callId, begun }];
-      if (!begun) return [];
+      // The loop's own word, or the journal's.
+      if (tookMs === undefined) return [];
+      if (status === "interrupted") return [{ type: "broken", callId }];
       const result = { callId, status, output: withoutNote(output) };
       return [{ type: "result", ...result, ...remedy && { remedy } }];
     }
-    default:
+    case "turn_start":
+    case "text_delta":
+    case "segment_end":
+    case "reasoning_delta":
+    case "reasoning_end":
+    case "tool_call":
+    case "usage":
+    case "notice":
+    case "summary":
+    case "error":
+    case "session_updated":
+    case "message":
+    case "turn_end":
       return [];
+  }
+}
+
+/** The bound of its model calls, where a call came to it. */
+function stepsOf(events: readonly AgentEvent[]): number | undefined {
+  for (const event of events) {
+    const steps = event.type === "tool_result" ? stepsNamed(event.output) : undefined;
+    if (steps !== undefined) return steps;
   }
 }
 
@@ -240,26 +282,20 @@ function toolsOf(events: readonly AgentEvent[]): TurnRecording["settings"]["tool
   let named: string[] | undefined;
   /** Calls of the present step that have no result, in their order. */
   const open = new Map<string, string>();
-  let cut: string | undefined;
   for (const event of events) {
     if (event.type === "tool_call") {
       names.add(event.tool);
       open.set(event.callId, event.tool);
-      continue;
+    } else if (event.type === "tool_result") {
+      if (event.tookMs === undefined) named = toolsNamed(event.output) ?? named;
+      open.delete(event.callId);
+    } else if ("callId" in event) {
+      const ids = [...open.keys()];
+      const at = ids.indexOf(event.callId);
+      // It did something before those that stand before it had ended.
+      const beside = at > 0 ? ids.slice(0, at + 1) : [];
+      for (const id of beside) parallel.add(open.get(id)!);
     }
-    if (!("callId" in event)) continue;
-    const begun = event.type !== "tool_result" || event.tookMs !== undefined;
-    const ids = [...open.keys()];
-    const at = ids.indexOf(event.callId);
-    // It did something before those that stand before it had ended.
-    if (begun && (at > 0 || cut !== undefined)) {
-      for (const id of ids.slice(0, at + 1)) parallel.add(open.get(id)!);
-      if (cut !== undefined) parallel.add(cut);
-    }
-    if (event.type !== "tool_result") continue;
-    if (!begun) named = toolsNamed(event.output) ?? named;
-    open.delete(event.callId);
-    cut = event.status === "interrupted" && open.size > 0 ? event.tool : undefined;
   }
   // The names that its own words have are all of them, in their order.
   return (named ?? [...names]).map((name) => ({ name, parallel: parallel.has(name) }));

@@ -10,6 +10,7 @@ interface OpenCall {
   turnId: string;
   how: Parameters<Act>[1];
   resolve(result: ActionResult): void;
+  reject(reason: unknown): void;
 }
 
 /** What {@linkcode RecordedActions} needs. */
@@ -38,7 +39,7 @@ export class RecordedActions implements ActionPort {
 
   act({ context: { callId, turnId } }: Parameters<Act>[0], how: OpenCall["how"]): ReturnType<Act> {
     const { promise, resolve, reject } = Promise.withResolvers<ActionResult>();
-    this.#open.set(callId, { turnId, how, resolve });
+    this.#open.set(callId, { turnId, how, resolve, reject });
     how.signal.addEventListener("abort", () => {
       if (this.#open.delete(callId)) reject(how.signal.reason);
     }, { once: true });
@@ -72,22 +73,22 @@ export class RecordedActions implements ActionPort {
     this.#do(action!, this.#open.get(action!.callId)!);
   }
 
-  #do(action: Exclude<RecordedAction, { type: "files" }>, { how, resolve }: OpenCall): void {
+  #do(
+    action: Exclude<RecordedAction, { type: "files" }>,
+    { how, resolve, reject }: OpenCall,
+  ): void {
     switch (action.type) {
       case "progress":
         return how.onProgress(action.text);
       case "approval_requested":
       case "approval_resolved":
         return how.onApproval?.(approvalEvent(action));
-      case "cut":
-        return this.#leaveOpen();
-      case "result": {
+      case "broken":
         this.#open.delete(action.callId);
-        const next = this.#left[0];
-        // It came only when the turn had been ended: what stands behind it was not begun.
-        if (next?.type === "cut" && !next.begun) this.#deps.onOver();
+        return reject(new Error("It broke off"));
+      case "result":
+        this.#open.delete(action.callId);
         return resolve(toResult(action));
-      }
     }
   }
 

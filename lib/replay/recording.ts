@@ -73,8 +73,8 @@ const action = z.discriminatedUnion("type", [
     output: z.string(),
     remedy: object<Remedy>().optional(),
   }),
-  /** The turn was ended while the call ran or, not begun, before it did. */
-  z.object({ type: z.literal("cut"), callId, begun: z.boolean() }),
+  /** The call broke off, by itself or by the end of the turn: nobody knows what it did. */
+  z.object({ type: z.literal("broken"), callId }),
 ]);
 
 const part = z.discriminatedUnion("type", [
@@ -129,6 +129,8 @@ const recording = z.object({
   end: z.object({
     status: z.enum(["failed", "cancelled", "timed_out", "interrupted"]),
     error,
+    /** It came when so many calls and results were on record; absent: when nothing was left to be done. */
+    afterCalls: z.int().min(1).optional(),
   }).optional(),
   /** What it is compared with. */
   events: z.array(

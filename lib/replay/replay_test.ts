@@ -290,7 +290,10 @@ Deno.test("recordTurn() says why a turn can't be replayed", async (t) => {
     await journal.accept({ ...turn, id: "u", durable: false }, { begin: { model: "m" } });
     const call = { callId: "c", tool: "read", args: {} };
     await journal.addMessage("u", { role: "assistant", text: "", calls: [call] }, {
-      events: [{ type: "tool_call", ...call, hint: "" }],
+      events: [
+        { type: "tool_call", ...call, hint: "" },
+        { type: "tool_progress", callId: "c", tool: "read", text: "half" },
+      ],
     });
     await journal.recover();
     assertEquals((await why(agent)).includes("while a tool ran"), true);

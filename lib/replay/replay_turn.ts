@@ -9,7 +9,7 @@ import { configSchema } from "../config/schema.ts";
 import type { AgentEvent } from "../contract/events.ts";
 import type { Journal, NewTurn } from "../contract/journal.ts";
 import { openJournal } from "../journal/open.ts";
-import { comparable } from "./compare.ts";
+import { callsIn, comparable } from "./compare.ts";
 import { RecordedActions } from "./recorded_actions.ts";
 import { recordedModel } from "./recorded_model.ts";
 import type { TurnRecording } from "./recording.ts";
@@ -25,18 +25,33 @@ export async function replayTurn(recording: TurnRecording): Promise<AgentEvent[]
   const before = recording.context.map((message, at) => (
     { id: at + 1, turnId: "", message, tokens: 0 }
   ));
+  const onOver = () => {
+    const { end } = recording;
+    if (end !== undefined) own?.life?.end({ ...end, error: fromErrorData(end.error) });
+  };
+  let own: AcceptedTurn | undefined;
+  let calls = 0;
+  const note = (events: readonly AgentEvent[]) => {
+    const before = calls;
+    calls += callsIn(events);
+    if (calls > before && calls === recording.end?.afterCalls) onOver();
+  };
   const journal: Journal = {
     ...memory,
     context: (sessionId) => [...before, ...memory.context(sessionId)],
+    append(turnId, events, durability) {
+      note(events);
+      return memory.append(turnId, events, durability);
+    },
+    addMessage(turnId, message, options) {
+      note(options?.events ?? []);
+      return memory.addMessage(turnId, message, options);
+    },
   };
   try {
     const { turn } = await journal.accept(newTurn(recording), { requestKey: keyOf(recording) });
-    const onOver = () => {
-      const { end } = recording;
-      if (end !== undefined) own.life?.end({ ...end, error: fromErrorData(end.error) });
-    };
     const model = recordedModel(recording, onOver);
-    const own = new AcceptedTurn({
+    own = new AcceptedTurn({
       turn,
       journal,
       requester: "none",
