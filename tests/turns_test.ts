@@ -14,12 +14,16 @@ Deno.test("there are recorded turns, and nothing else beside them", () => {
 });
 
 for (const name of names) {
-  Deno.test(`the turn of ${name} comes to the same events`, async () => {
-    const recording = readRecording(await Deno.readTextFile(new URL(name, TURNS)));
-    const difference = firstDifference(
-      comparable(recording.events),
-      await replayTurn(recording),
-    );
-    assertEquals(difference, undefined);
+  Deno.test({
+    name: `the turn of ${name} comes to the same events, and nothing is executed, sent or written`,
+    permissions: { read: [TURNS], write: false, net: false, run: false, env: false, sys: false },
+    async fn() {
+      const recording = readRecording(await Deno.readTextFile(new URL(name, TURNS)));
+      const difference = firstDifference(
+        comparable(recording.events),
+        await replayTurn(recording),
+      );
+      assertEquals(difference, undefined);
+    },
   });
 }

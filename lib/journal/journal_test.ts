@@ -272,6 +272,31 @@ Deno.test("end() closes what the turn left open, in events and in messages", asy
   await journal.close();
 });
 
+Deno.test("contextBefore() is what the context was when a turn began, whatever was done to it since", async () => {
+  const journal = open();
+  for (const id of ["a", "b"]) await runTurn(journal, id);
+  const { sessionId } = await begin(journal, "c");
+  const before = (number: number) =>
+    shortly(journal.contextBefore(journal.nthTurn(sessionId, number)!));
+  const ofTwo = ["user: input of a", "assistant: answer of a"];
+  const ofThree = [...ofTwo, "user: input of b", "assistant: answer of b"];
+  assertEquals([before(1), before(2), before(3)], [[], ofTwo, ofThree]);
+  // The turn itself, and one of an automation after it, whose context is its own.
+  await journal.compact("c", "sum", journal.context(sessionId).at(-1)!.id);
+  await journal.end("c", ending("failed", true));
+  await runTurn(journal, "d");
+  const automation = { id: "x", digest: "d", maxSteps: 1, tokenBudget: 1, lastResult: "last" };
+  await begin(journal, "e", { automation });
+  await journal.end("e", ending());
+  await journal.accept(newTurn("f"));
+  assertEquals([before(2), before(3), before(4)], [ofTwo, ofThree, ["summary: sum"]]);
+  assertEquals([before(5), before(6)], [["summary: last"], []]);
+  assertEquals(journal.nthTurn(sessionId, 7), undefined);
+  assertThrows(() => journal.nthTurn(sessionId, 0), ServiceError, "number");
+  await journal.end("f", ending("cancelled", true));
+  await journal.close();
+});
+
 Deno.test("compact() puts a summary in front of what is kept, each in place of the last", async () => {
   const journal = open();
   for (const id of ["a", "b", "c"]) await runTurn(journal, id);
