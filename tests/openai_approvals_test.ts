@@ -352,6 +352,36 @@ Deno.test("an answer counts once: the same again tells the same, another is refu
   assertEquals([model.requests.length, await ada.written()], [2, "hi"]);
 });
 
+/** A model that reads two files outside the workspace at once. */
+const reads = (paths: string[]) => ({ body: { messages } }: RecordedRequest) =>
+  messages.at(-1).role === "tool"
+    ? { text: messages.slice(-2).map(({ content }: Message) => content).join(" ") }
+    : { calls: paths.map((path) => ({ tool: "read_file", args: { path } })) };
+
+Deno.test("two actions that wait at once are asked about one after the other", async () => {
+  const ada = person("parallel");
+  const paths = [ada.file(0), ada.file(1)];
+  for (const path of paths) await Deno.writeTextFile(path, `text of ${path}`);
+  await using _model = shared.startModel(reads(paths));
+  ada.messages.push({ role: "user", content: "read" });
+  const first = await ada.ask();
+  await until(async () => (await ada.waiting()).length === 2);
+  ada.messages.push(first.choice.message);
+  const second = await ada.ask([result(first.call, { decision: "approve" })]);
+  assert(second.call.id !== first.call.id);
+  const { choice } = await ada.ask([result(second.call, { decision: "approve" })]);
+  for (const path of paths) assertStringIncludes(choice.message.content!, `text of ${path}`);
+
+  // A denial holds for the other one too, which is no call then.
+  ada.messages.push({ role: "user", content: "read again" });
+  const asked = await ada.ask();
+  await until(async () => (await ada.waiting()).length === 2);
+  ada.messages.push(asked.choice.message);
+  const denied = await ada.ask([result(asked.call, { decision: "deny" })]);
+  assertEquals(denied.choice.finish_reason, "stop");
+  assertEquals(denied.choice.message.content!.match(/a person denied it/g)?.length, 2);
+});
+
 Deno.test("answered elsewhere meanwhile: the same decision gets the rest of the turn", async () => {
   await using _model = shared.startModel(writes);
   const ada = person("both");

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../../base/clock.ts";
+import type { Credential } from "../../../contract/credentials.ts";
 import { fromErrorData, ServiceError } from "../../../base/errors.ts";
 import type { Bodies } from "../../body.ts";
 import { bodyType } from "../../guard.ts";
@@ -40,6 +41,9 @@ interface OpenChat extends Pick<ChatRequest, "stream" | "includeUsage" | "includ
   events: AsyncIterable<{ event: ChatEvent }>;
   identity: ChatIdentity;
 }
+
+/** By an answer to an approval, it knows who gave that. */
+type Approved = Opened & { approver?: Credential };
 
 /** The route's handler. */
 export function createChat(
@@ -81,7 +85,7 @@ async function openParsed(
   if (chat.model !== undefined) requireModel(model, chat.model);
   const asked = { route: CHAT_ROUTE, sessionId, request, context };
   const isWhole = !chat.stream && !chat.takesApprovals;
-  const opened = answer === undefined
+  const opened: Approved = answer === undefined
     ? await deps.opener.open({ ...asked, parts, fields, isWhole })
     : await deps.approvals.answer(answer, asked);
   const { id, acceptedAt } = opened.answer;
@@ -96,7 +100,7 @@ async function openParsed(
 /** The events of the response: all of the turn, but for clients that answer approvals. */
 function eventsOf(
   { approvals }: ChatDeps,
-  { answer, turn, signal }: Opened,
+  { answer, turn, signal, approver }: Approved,
   { stream, takesApprovals }: Pick<ChatRequest, "stream" | "takesApprovals">,
   after: string | undefined,
 ): OpenChat["events"] {
@@ -104,7 +108,7 @@ function eventsOf(
   if (turn === undefined || !takesApprovals && after === undefined) return events;
   return chatSegment(events, {
     after,
-    ask: (approval) => takesApprovals && approvals.offer(turn, approval),
+    ask: async (approval) => takesApprovals && await approvals.offer(turn, approval, approver),
   });
 }
 

@@ -31,7 +31,7 @@ export interface SegmentOptions {
   /** Id of the approval after which it begins; undefined: with the turn. */
   after: string | undefined;
   /** Asks the client about what waits; false: this one isn't asked. */
-  ask: (approval: ApprovalView) => boolean;
+  ask: (approval: ApprovalView) => Promise<boolean>;
 }
 
 /** The events of a segment; usage is what was used in it. */
@@ -49,7 +49,7 @@ export async function* chatSegment(
     if (event.type === "usage") usage = addUsage(usage, event.usage);
     if (event.type === "turn_end") return yield { event: { ...event, usage } };
     yield { event };
-    if (event.type === "approval_requested" && ask(event.approval)) {
+    if (event.type === "approval_requested" && await ask(event.approval)) {
       return yield { event: { type: "approval_asked", approval: event.approval, usage } };
     }
   }

@@ -56,12 +56,20 @@ export class OfferedApprovals {
 
   /**
    * Keeps a seat of the turn until the approval has expired, and a little longer, so that nothing else
-   * ends its wait. False when it waits no more.
+   * ends its wait. False when it waits no more. `approver`: of the answer to the one before, which may
+   * have settled this one too.
    */
-  offer(turn: TurnHandle, { id, digest, expiresAt }: ApprovalView): boolean {
-    const { readers, clock } = this.#deps;
+  async offer(
+    turn: TurnHandle,
+    { id, digest, expiresAt }: ApprovalView,
+    approver?: Credential,
+  ): Promise<boolean> {
+    const { readers, operate, clock } = this.#deps;
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0 || readers.hasEnded(turn.id)) return false;
+    const waits = approver === undefined ||
+      await operate({ op: "approvals.get", id }, approver).then(() => true, () => false);
+    if (!waits) return false;
     // A repeat of a request is told of it again.
     if (this.#offers.has(id)) return true;
     const leave = readers.join(turn, { graceMs: 0 });
@@ -87,7 +95,7 @@ export class OfferedApprovals {
   async answer(
     answer: ApprovalAnswer,
     asked: Pick<OpenTurn, "route" | "sessionId" | "request" | "context">,
-  ): Promise<Opened> {
+  ): Promise<Opened & { approver: Credential }> {
     const { turns, readers, failures, credential } = this.#deps;
     const { request, context } = asked;
     const sessionKey = `api:${asked.sessionId}`;
@@ -98,10 +106,10 @@ export class OfferedApprovals {
     const offer = this.#offers.get(answer.id);
     const isHere = offer?.sessionKey === sessionKey;
     const turn = isHere ? turns.find(offer.turnId) : undefined;
+    const token = answer.token ?? bearer(request.headers.get("authorization"));
+    if (token === undefined) throw needsToken();
+    const approver = { kind: "token", token: token.slice(0, 1_000) } as const;
     try {
-      const token = answer.token ?? bearer(request.headers.get("authorization"));
-      if (token === undefined) throw new ServiceError("invalid_token", "There is no token");
-      const approver = { kind: "token", token: token.slice(0, 1_000) } as const;
       if (!isHere || turn === undefined) throw await this.#notHere(answer.id, sessionKey, approver);
       await this.#decide(answer, offer, turn, approver);
     } catch (error) {
@@ -112,7 +120,7 @@ export class OfferedApprovals {
     context.accepted = true;
     const leave = readers.join(turn, { graceMs: requestKey === undefined ? 0 : REPEAT_GRACE_MS });
     offer.release();
-    return { answer: turn, turn, repeated: false, ...seat(request.signal, leave) };
+    return { answer: turn, turn, repeated: false, approver, ...seat(request.signal, leave) };
   }
 
   async #decide(

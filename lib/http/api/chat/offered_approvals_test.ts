@@ -126,7 +126,7 @@ Deno.test("wrong tokens are counted as wrong keys, and the seat stays", async ()
     await response.text();
   }
   const none = await api.chat(answer({ decision: "approve", token: null }));
-  assertStringIncludes((await jsonOf(none)).error.message, "Too many");
+  assertStringIncludes((await jsonOf(none)).error.message, "--scopes approve");
   const [turn] = api.turns.accepted;
   assertEquals([turn!.over, turn!.presence.includes(false)], [false, false]);
   const choice = await choiceOf(await api.chat(answer({ decision: "approve" })));
