@@ -340,8 +340,7 @@ const en = {
     input: "Tokens in",
     output: "Tokens out",
     cost: "Cost",
-    unpriced: (models: string) =>
-      `No price is configured for ${models}, so their cost isn't known.`,
+    unpriced: (models: string) => `No price is configured for ${models}, so the cost isn't known.`,
     byDay: "By day",
     byModel: "By model",
     byChannel: "By channel",
