@@ -1,13 +1,11 @@
 import { setImmediate } from "node:timers";
 import type { ActionPort, ActionResult, ApprovalEvent } from "../contract/actions.ts";
-import type { OutFile } from "../contract/messages.ts";
 import type { RecordedAction } from "./recording.ts";
 
 type Act = ActionPort["act"];
 
 /** A call that runs. */
 interface OpenCall {
-  turnId: string;
   how: Parameters<Act>[1];
   resolve(result: ActionResult): void;
   reject(reason: unknown): void;
@@ -18,8 +16,8 @@ export interface RecordedActionsDeps {
   actions: readonly RecordedAction[];
   /** Called where something else than the loop ended the turn. */
   onOver: () => void;
-  /** Says that files go out with the answer of the turn. */
-  sendFiles(turnId: string, files: readonly OutFile[], replyTo?: string): void;
+  /** Says that they go out with the answer of the turn. */
+  sendFiles(event: Extract<RecordedAction, { type: "files" }>): void;
 }
 
 /**
@@ -37,9 +35,9 @@ export class RecordedActions implements ActionPort {
     this.#left = [...deps.actions];
   }
 
-  act({ context: { callId, turnId } }: Parameters<Act>[0], how: OpenCall["how"]): ReturnType<Act> {
+  act({ context: { callId } }: Parameters<Act>[0], how: OpenCall["how"]): ReturnType<Act> {
     const { promise, resolve, reject } = Promise.withResolvers<ActionResult>();
-    this.#open.set(callId, { turnId, how, resolve, reject });
+    this.#open.set(callId, { how, resolve, reject });
     how.signal.addEventListener("abort", () => {
       if (this.#open.delete(callId)) reject(how.signal.reason);
     }, { once: true });
@@ -66,11 +64,8 @@ export class RecordedActions implements ActionPort {
     );
     if (at < 0) return this.#leaveOpen();
     const [action] = this.#left.splice(at, 1);
-    if (action!.type === "files") {
-      const [{ turnId }] = this.#open.values() as unknown as [OpenCall];
-      return this.#deps.sendFiles(turnId, action!.files, action!.replyTo);
-    }
-    this.#do(action!, this.#open.get(action!.callId)!);
+    if (action!.type === "files") this.#deps.sendFiles(action!);
+    else this.#do(action!, this.#open.get(action!.callId)!);
   }
 
   #do(

@@ -14,6 +14,8 @@ import { RecordedActions } from "./recorded_actions.ts";
 import { recordedModel } from "./recorded_model.ts";
 import type { TurnRecording } from "./recording.ts";
 
+const TURN_ID = "replay";
+
 const QUIET: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
 /**
@@ -21,33 +23,12 @@ const QUIET: Log = { debug() {}, info() {}, warning() {}, error() {} };
  * {@linkcode comparable}.
  */
 export async function replayTurn(recording: TurnRecording): Promise<AgentEvent[]> {
-  const memory = openJournal({ path: ":memory:" });
-  const before = recording.context.map((message, at) => (
-    { id: at + 1, turnId: "", message, tokens: 0 }
-  ));
+  let own: AcceptedTurn | undefined;
   const onOver = () => {
     const { end } = recording;
     if (end !== undefined) own?.life?.end({ ...end, error: fromErrorData(end.error) });
   };
-  let own: AcceptedTurn | undefined;
-  let calls = 0;
-  const note = (events: readonly AgentEvent[]) => {
-    const before = calls;
-    calls += callsIn(events);
-    if (calls > before && calls === recording.end?.afterCalls) onOver();
-  };
-  const journal: Journal = {
-    ...memory,
-    context: (sessionId) => [...before, ...memory.context(sessionId)],
-    append(turnId, events, durability) {
-      note(events);
-      return memory.append(turnId, events, durability);
-    },
-    addMessage(turnId, message, options) {
-      note(options?.events ?? []);
-      return memory.addMessage(turnId, message, options);
-    },
-  };
+  const journal = openMemory(recording, onOver);
   try {
     const { turn } = await journal.accept(newTurn(recording), { requestKey: keyOf(recording) });
     const model = recordedModel(recording, onOver);
@@ -64,11 +45,8 @@ export async function replayTurn(recording: TurnRecording): Promise<AgentEvent[]
       actions: new RecordedActions({
         actions: recording.actions,
         onOver,
-        sendFiles(turnId, files, replyTo) {
-          const event = { type: "files" as const, files, ...replyTo !== undefined && { replyTo } };
-          // What can't be written fails the turn when it ends.
-          journal.append(turnId, [event]).catch(() => {});
-        },
+        // What can't be written then can't be written later, and that is told.
+        sendFiles: (event) => void journal.append(TURN_ID, [event]).catch(() => {}),
       }),
       tools: toolsOf(recording),
       config: () => ({
@@ -91,13 +69,37 @@ export async function replayTurn(recording: TurnRecording): Promise<AgentEvent[]
     }
     return comparable(events);
   } finally {
-    await memory.close();
+    await journal.close();
   }
+}
+
+/** A journal in memory, with what came before the turn. Calls `onOver` when the turn's end came between its calls. */
+function openMemory({ context, end }: TurnRecording, onOver: () => void): Journal {
+  const memory = openJournal({ path: ":memory:" });
+  const before = context.map((message, at) => ({ id: at + 1, turnId: "", message, tokens: 0 }));
+  let calls = 0;
+  const note = (events: readonly AgentEvent[]) => {
+    const more = callsIn(events);
+    calls += more;
+    if (more > 0 && calls === end?.afterCalls) onOver();
+  };
+  return {
+    ...memory,
+    context: (sessionId) => [...before, ...memory.context(sessionId)],
+    append(turnId, events, durability) {
+      note(events);
+      return memory.append(turnId, events, durability);
+    },
+    addMessage(turnId, message, options) {
+      note(options?.events ?? []);
+      return memory.addMessage(turnId, message, options);
+    },
+  };
 }
 
 function newTurn({ input, settings: { tokenBudget } }: TurnRecording): NewTurn {
   return {
-    id: "replay",
+    id: TURN_ID,
     sessionKey: "replay:turn",
     channel: "replay",
     actor: "replay:nobody",
