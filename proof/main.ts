@@ -28,8 +28,8 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     run: proveOverload,
   },
   soak: {
-    claim: "an hour of use leaves memory, handles and the growth of files as they were",
-    rounds: 10,
+    claim: "hours of use leave memory, handles and the growth of files as they were",
+    rounds: 20,
     least: 6,
     run: proveSoak,
   },
