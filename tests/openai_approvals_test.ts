@@ -295,6 +295,14 @@ Deno.test("what may not answer gets an error that says why, and the action still
       "still waits",
     ],
     [
+      "that without a token",
+      result(call, { decision: "deny", digest }),
+      { apiKey: "unused" },
+      403,
+      "insufficient_scope",
+      "tokens",
+    ],
+    [
       "another decision",
       result(call, { decision: "allow_always" }),
       {},

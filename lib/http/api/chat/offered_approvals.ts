@@ -132,6 +132,7 @@ export class OfferedApprovals {
     const { operate } = this.#deps;
     const isOther = digest !== undefined && digest !== null && digest !== offer.digest;
     if (isOther && decision === "deny") {
+      await operate({ op: "approvals.get", id }, approver);
       throw new ServiceError(
         "approval_mismatch",
         `digest is not that of the action that waits as ${id}; it still waits`,
