@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import { t } from "../locale.ts";
 import { CopyButton } from "../ui/copy_button.tsx";
 
-/** Longer code stays plain: colouring it would hold up the page. */
-const MAX_CHARS = 50_000;
+/** Longer code stays plain: colouring it would hold up the page for over 0.1 s on a slow machine. */
+const MAX_CHARS = 12_000;
 
 /** Code with its language and a button that copies it; coloured once it is whole. */
 export function CodeBlock(
