@@ -5,8 +5,10 @@
  * @module
  */
 
+import { sizeOf } from "../lib/packages/fetch_packages.ts";
 import { startModelServer } from "../tests/fakes/model_server.ts";
-import { childrenOf, sharedMb } from "../bench/processes.ts";
+import { sharedMb } from "../bench/processes.ts";
+import { processTree } from "../tests/support/channel_processes.ts";
 import { makeHome, type Running, type TestHome } from "../tests/support/home.ts";
 import { untilIdle } from "../tests/support/process_facts.ts";
 import { WireSocket } from "../tests/support/wire_socket.ts";
@@ -65,7 +67,7 @@ export async function proveSoak({ rounds, tell }: ProofRun): Promise<Line[]> {
     );
     await untilIdle(home);
     await untilNothingEnds(service.pid);
-    samples.push(await look(home, service.pid));
+    samples.push(look(home, service.pid));
     const { memoryMb, handles, diskBytes } = samples.at(-1)!;
     tell(
       `round ${round} of ${rounds}: ${memoryMb.toFixed(0)} MB, ${handles} handles, ` +
@@ -111,14 +113,14 @@ function growth(samples: readonly Sample[]): Line[] {
   ];
 }
 
-async function look(home: TestHome, pid: number): Promise<Sample> {
-  const processes = withChildren(pid);
+function look(home: TestHome, pid: number): Sample {
+  const processes = [pid, ...processTree(pid)];
   const handles = processes.map((each) => [...Deno.readDirSync(`/proc/${each}/fd`)].length);
   return {
     memoryMb: sharedMb(pid),
     processes: processes.length,
     handles: handles.reduce((sum, count) => sum + count, 0),
-    diskBytes: await bytesIn(`${home.dir}/home`),
+    diskBytes: sizeOf(`${home.dir}/home`),
   };
 }
 
@@ -127,22 +129,8 @@ async function untilNothingEnds(pid: number): Promise<void> {
   for (let now = "", before; now !== before || now === "";) {
     before = now;
     await new Promise((resolve) => setTimeout(resolve, 500));
-    now = withChildren(pid).join(" ");
+    now = [pid, ...processTree(pid)].join(" ");
   }
-}
-
-function withChildren(pid: number): number[] {
-  return [pid, ...childrenOf(pid).flatMap(withChildren)];
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  let sum = 0;
-  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) sum += await bytesIn(path);
-    else if (isFile) sum += (await Deno.stat(path)).size;
-  }
-  return sum;
 }
 
 function ask({ apiUrl }: Running, session: string, text: string, stream: boolean) {

@@ -56,7 +56,8 @@ export const denyInput = z.object({
 const outcome = z.object({ id: z.string(), outcome: z.enum(["approved", "denied"]) })
   .describe("The answer counts.");
 
-const ERRORS = [
+/** Why an approval can't be answered. */
+export const APPROVAL_ERRORS = [
   "approval_not_found",
   "approval_answered",
   "approval_expired",
@@ -84,7 +85,7 @@ export const APPROVALS = {
     command: "approvals show",
     input: z.object({ id }),
     output: approval,
-    route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: ERRORS },
+    route: { method: "GET", path: `${APPROVALS_PATH}/:id`, errors: APPROVAL_ERRORS },
     run: ({ id }, parts) => toWire(approval, enabled(parts.approvals).get(id)),
   }),
   "approvals.approve": operation({
@@ -103,7 +104,7 @@ export const APPROVALS = {
       method: "POST",
       path: `${APPROVALS_PATH}/:id/approve`,
       input: approveInput,
-      errors: [...ERRORS, "approval_mismatch", "audit_unavailable"],
+      errors: [...APPROVAL_ERRORS, "approval_mismatch", "audit_unavailable"],
     },
     async run({ id, digest }, parts, asking) {
       await enabled(parts.approvals).answer({ ...asking, id, verdict: { approve: { digest } } });
@@ -125,7 +126,7 @@ export const APPROVALS = {
       method: "POST",
       path: `${APPROVALS_PATH}/:id/deny`,
       input: denyInput,
-      errors: [...ERRORS, "audit_unavailable"],
+      errors: [...APPROVAL_ERRORS, "audit_unavailable"],
     },
     async run({ id, reason }, parts, asking) {
       await enabled(parts.approvals).answer({ ...asking, id, verdict: { deny: { reason } } });

@@ -5,6 +5,7 @@
  */
 
 import type { ErrorCode } from "../../../base/errors.ts";
+import { APPROVAL_ERRORS } from "../../../operations/approvals.ts";
 import type { ComponentName } from "./components.ts";
 import {
   APPROVAL_ID,
@@ -103,11 +104,7 @@ const APPROVER: readonly ErrorCode[] = [
 
 const ONE_APPROVAL: readonly ErrorCode[] = [
   ...APPROVER,
-  "approval_not_found",
-  "approval_answered",
-  "approval_expired",
-  "approval_void",
-  "approval_stopped",
+  ...APPROVAL_ERRORS,
 ];
 
 const ANSWER: readonly ErrorCode[] = [
@@ -141,12 +138,8 @@ export const OPERATIONS: readonly Operation[] = [
       ...TURN,
       // an answer to an approval
       "insufficient_scope",
-      "approval_not_found",
-      "approval_answered",
+      ...APPROVAL_ERRORS,
       "approval_mismatch",
-      "approval_expired",
-      "approval_void",
-      "approval_stopped",
     ],
   },
   {
