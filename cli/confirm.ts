@@ -37,7 +37,7 @@ export function processConfirm(out: Output): ConfirmDeps {
 }
 
 /** A terminal gives whole lines, at most 4,096 bytes each. */
-async function readTerminalLine(): Promise<string | undefined> {
+export async function readTerminalLine(): Promise<string | undefined> {
   const buffer = new Uint8Array(4_096);
   const read = await Deno.stdin.read(buffer);
   return read === null ? undefined : new TextDecoder().decode(buffer.subarray(0, read));

@@ -11,7 +11,7 @@
 import { COMMANDS } from "./commands.ts";
 
 /** How a piece of text looks on a terminal; without one, and with NO_COLOR, it is plain. */
-export type Style = "bold" | "dim" | "red" | "green" | "yellow";
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "paper";
 
 /** A piece of text with its style. */
 export interface Span {
@@ -55,6 +55,8 @@ const SGR: Readonly<Record<Style, string>> = {
   red: "\x1b[31m",
   green: "\x1b[32m",
   yellow: "\x1b[33m",
+  // Black on white, whatever the terminal's own colours are: a QR code is read so.
+  paper: "\x1b[38;5;16;48;5;231m",
 };
 const RESET = "\x1b[0m";
 

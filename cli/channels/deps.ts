@@ -22,6 +22,10 @@ export interface ChannelsDeps {
     globals: Globals,
     out: Output,
   ): Promise<boolean | undefined>;
+  /** Runs `work` with a signal that Ctrl-C aborts. */
+  withInterrupts<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** One line of standard input; undefined at its end. */
+  readLine(): Promise<string | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds since some moment. */
@@ -55,6 +59,13 @@ export const processChannelsDeps: ChannelsDeps = {
   async login(asked, globals, out) {
     const { loginInWorker } = await import("./login_in_worker.ts");
     return await loginInWorker(asked, globals, out);
+  },
+  async withInterrupts(work) {
+    const { processSignals, withInterrupts } = await import("../agent/interrupts.ts");
+    return await withInterrupts(processSignals, () => {}, work);
+  },
+  async readLine() {
+    return await (await import("../confirm.ts")).readTerminalLine();
   },
   now: Date.now,
   elapsed: () => performance.now(),

@@ -10,6 +10,7 @@ import { sectionOf, workerSource } from "../../lib/registry/worker_source_of.ts"
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EXIT, type ExitCode, type Globals } from "../command.ts";
 import type { Output } from "../output.ts";
+import { connect } from "./connect.ts";
 import type { ChannelsDeps } from "./deps.ts";
 
 /** Who is to be logged in. */
@@ -20,7 +21,7 @@ export interface LoginAsked {
   force: boolean;
 }
 
-/** Logs it in, and fails when the channel says that it is not. */
+/** Logs it in, by its connector where it has one; fails when the channel says that it is not. */
 export async function login(
   out: Output,
   deps: ChannelsDeps,
@@ -29,6 +30,12 @@ export async function login(
 ): Promise<ExitCode> {
   const configured = await deps.configured(globals);
   const channel = findChannel(configured.registry, name);
+  if (channel.connector !== undefined) {
+    const asked = { name, ...instanceId !== undefined && { instanceId }, force };
+    const loggedIn = await connect(out, deps, asked, globals);
+    if (globals.json) out.json({ channel: name, loggedIn });
+    return loggedIn ? EXIT.done : EXIT.failed;
+  }
   const instances = instancesOf(channel, sectionOf(configured.config, channel));
   const wanted = instanceId ?? (channel.adapter === undefined ? undefined : "default");
   const instance = instances.find((one) => one.instanceId === wanted);

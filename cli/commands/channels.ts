@@ -56,6 +56,7 @@ const channels: Command = {
     "service channels status",
     "service channels status email --json",
     'service channels send email ann@example.com "Does this arrive?"',
+    "service channels login signal",
     "service channels login NAME --force",
     "service channels missed telegram --json",
     "service channels missed --answer 17",

@@ -4,6 +4,8 @@ import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
+import decodeQR from "qr/decode.js";
+import { qrCode } from "../channels/qr_code.ts";
 import { durationOf } from "../channels/status.ts";
 import { parseCommand, parseHead } from "../parse.ts";
 import { testPackages } from "../testing/channel_packages.ts";
@@ -14,6 +16,7 @@ import channels, { runChannels } from "./channels.ts";
 type ChannelStatus = OperationResult<"channels.status">["channels"][number];
 type MissedRow = OperationResult<"missed.list">["messages"][number];
 type OutboxRow = OperationResult<"outbox.get">;
+type Standing = OperationResult<"channels.connect.poll">;
 
 interface Played {
   missed?: MissedRow[];
@@ -23,11 +26,22 @@ interface Played {
   section?: Record<string, unknown>;
   login?: (asked: { source: WorkerSource; force: boolean }) => Promise<boolean>;
   isRunning?: boolean;
+  /** Of a connection, one an answer to start, poll or cancel. */
+  standings?: (Standing | ServiceError)[];
+  /** Typed at the terminal. */
+  typed?: string[];
+  interrupts?: boolean;
 }
 
 function play(
-  { missed = [], statuses = [], rows = [], section, login, isRunning = true }: Played = {},
+  { missed = [], statuses = [], rows = [], section, login, isRunning = true, ...more }: Played = {},
 ) {
+  const { standings = [], typed = [], interrupts = false } = more;
+  const standing = () => {
+    const next = standings.shift()!;
+    if (next instanceof ServiceError) throw next;
+    return next;
+  };
   let looked = 0;
   let elapsed = 0;
   const client = new FakeClient(operations({
@@ -36,6 +50,13 @@ function play(
     "missed.list": () => ({ count: missed.length, messages: missed }),
     "missed.clear": () => ({ cleared: missed.length }),
     "missed.answer": () => ({ kind: "turn", turn_id: "t" }),
+    "channels.connect.start": standing,
+    "channels.connect.poll": standing,
+    "channels.connect.answer": standing,
+    "channels.connect.cancel": () => ({
+      state: "cancelled",
+      message: "The connection was cancelled",
+    }),
     "outbox.send": () => rows[0],
     "outbox.get": () => rows[Math.min(++looked, rows.length - 1)],
   }));
@@ -47,11 +68,17 @@ function play(
       return use(client);
     },
     configured: async () => ({
-      registry: await testPackages(),
+      registry: await withConnector(standings.length > 0),
       config: configSchema.parse({ channels: section === undefined ? {} : { chat: section } }),
       dataDir: "/data",
     }),
     login: (asked) => login?.(asked) ?? Promise.resolve(true),
+    async withInterrupts(work) {
+      const interrupted = new AbortController();
+      if (interrupts) interrupted.abort();
+      return await work(interrupted.signal);
+    },
+    readLine: () => Promise.resolve(typed.shift()),
     now: () => 100_000,
     elapsed: () => elapsed,
     sleep(ms) {
@@ -69,6 +96,14 @@ function play(
       return { exit, stdout: stdout.text, stderr: stderr.text };
     },
   };
+}
+
+async function withConnector(connects: boolean) {
+  const registry = await testPackages();
+  if (!connects) return registry;
+  const connector = { module: "never:/chat/connect.ts", exportName: "connector" };
+  const usable = new Map([...registry.usable].map(([name, one]) => [name, { ...one, connector }]));
+  return { ...registry, usable };
 }
 
 const STATUS: ChannelStatus = {
@@ -276,6 +311,63 @@ Deno.test("channels login fails when the channel is not logged in, and names the
   await assertRejects(() => run("login", "bad"), ServiceError, "no such thing");
   await assertRejects(() => play().run("login", "chat"), ServiceError, "server is not set");
 });
+
+Deno.test("channels login shows the QR code of a channel that is connected step by step, each one once", async () => {
+  const uri = "sgnl://linkdevice?uuid=a&pub_key=b";
+  const waiting: Standing = { state: "waiting", message: "Scan it", show: { qr: uri } };
+  const { run, asked } = play({
+    standings: [
+      new ServiceError("conflict", "is being connected already"),
+      waiting,
+      waiting,
+      { state: "waiting", message: "A code was sent", asks: "Code" },
+      { state: "connected", message: "Connected as +4915112345678" },
+    ],
+    typed: [" 123 \n"],
+  });
+  const { exit, stderr } = await run("login", "chat");
+  assertEquals(exit, 0);
+  // A terminal shows what a decoder reads.
+  const lines = stderr.split("\n").filter((line) => /^[ ▀▄█]{20,}$/.test(line));
+  assertEquals(lines, qrCode(uri));
+  assertEquals(decoded(lines), uri);
+  assertStringIncludes(stderr, "Code: Connected as +4915112345678");
+  const ops = asked().map((each) => (each as { op: string }).op.replace("channels.connect.", ""));
+  assertEquals(ops, ["start", "poll", "poll", "poll", "answer"]);
+  assertEquals(asked().at(-1), { op: "channels.connect.answer", name: "chat", answer: "123" });
+});
+
+Deno.test("channels login cancels by Ctrl-C, and fails where the connection does", async () => {
+  const waiting: Standing = { state: "waiting", message: "Scan it" };
+  const cancelled = await play({ standings: [waiting], interrupts: true }).run("login", "chat");
+  assertEquals([cancelled.exit, cancelled.stderr], [1, "Scan it\nThe connection was cancelled\n"]);
+  const failed: Standing = { state: "failed", message: "It took too long" };
+  const late = play({ standings: [failed] });
+  const { exit, stdout } = await late.run("login", "chat", "--force", "--instance", "x", "--json");
+  assertEquals([exit, JSON.parse(stdout)], [1, { channel: "chat", loggedIn: false }]);
+  assertEquals(late.asked(), [
+    { op: "channels.connect.cancel", name: "chat", instance_id: "x" },
+    { op: "channels.connect.start", name: "chat", instance_id: "x" },
+  ]);
+});
+
+/** What somebody's phone reads in lines of half blocks. */
+function decoded(lines: readonly string[]): string {
+  const scale = 4;
+  const width = lines[0]!.length * scale;
+  const height = lines.length * 2 * scale;
+  const data = new Uint8Array(width * height * 4).fill(255);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const block = lines[Math.floor(y / scale / 2)]![Math.floor(x / scale)]!;
+      const isLower = Math.floor(y / scale) % 2 === 1;
+      if (block === "█" || block === (isLower ? "▄" : "▀")) {
+        data.fill(0, (y * width + x) * 4, (y * width + x) * 4 + 3);
+      }
+    }
+  }
+  return decodeQR({ width, height, data });
+}
 
 Deno.test("durationOf() has two units at most", () => {
   assertEquals([0, 59_999, 60_000, 3_601_000, 90_061_000].map(durationOf), [

@@ -5,6 +5,9 @@
  * @module
  */
 
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+
 /** One setting of a channel. */
 export type SetupField =
   | { kind: "string"; default?: string; label?: string }
@@ -47,11 +50,25 @@ export interface SetupFinding {
 
 /** What `connector` names: connects interactively, such as by a code to scan. */
 export interface Connector {
-  /** `query`: what the caller sent. Plain data in and out, and never a secret out. */
+  /**
+   * `query`: what the caller sent. Plain data in and out, and never a secret out. All calls of one
+   * connection come to one process, which ends with it.
+   */
   handle(
     action: "start" | "poll" | "cancel",
     query: Readonly<Record<string, string>>,
+    context: ConnectContext,
   ): Promise<ConnectAnswer>;
+}
+
+/** What a connector is told of the instance that it connects. */
+export interface ConnectContext {
+  /** Its section so far, with defaults and the values of secrets; nothing in it has to be set. */
+  values: Readonly<Record<string, unknown>>;
+  /** Its folder: what its runtime finds there, too. */
+  stateDir: string;
+  clock: Clock;
+  log: Pick<Log, "info" | "warning" | "error">;
 }
 
 /** How a connection stands. */
@@ -61,6 +78,8 @@ export interface ConnectAnswer {
   message: string;
   /** To show: a code to type, the text of a QR code, a page to open. */
   show?: { code?: string; qr?: string; url?: string };
+  /** What to type, as the label of a field; comes back as `answer` of the query. Absent: nothing. */
+  asks?: string;
   /** With `connected`: values of the contract's fields to be stored; the caller never sees them. */
   values?: Readonly<Record<string, unknown>>;
 }

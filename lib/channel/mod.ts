@@ -94,6 +94,7 @@ export {
   type ChannelDescriptor,
   type ChannelPermissions,
   type ConnectAnswer,
+  type ConnectContext,
   type Connector,
   type ManagementSpec,
   type SetupContext,

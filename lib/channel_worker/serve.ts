@@ -47,7 +47,9 @@ export function createWorkerServer(
     return { isRunning: () => false, calls };
   }
   if (loaded.kind === "connector") {
-    calls.connect = ({ action, query }) => loaded.connector.handle(action, query);
+    const { stateDir, clock, log } = host;
+    const context = { values: boot.config, stateDir, clock, log };
+    calls.connect = ({ action, query }) => loaded.connector.handle(action, query, context);
     return { isRunning: () => false, calls };
   }
   const { Runtime } = loaded;

@@ -24,6 +24,7 @@ const connectAnswer = z.object({
     qr: z.string().max(4_000).optional(),
     url: z.string().max(4_000).optional(),
   }).optional(),
+  asks: z.string().max(200).optional(),
   values: z.record(z.string().max(100), z.unknown()).optional(),
 });
 

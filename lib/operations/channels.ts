@@ -149,12 +149,10 @@ function connecting(method: "GET" | "POST", action: "start" | "poll" | "cancel",
       method,
       path: `${CHANNELS_PATH}/:name/connect/${action}`,
       takesQuery: true,
-      errors: ["not_found", "conflict"],
+      errors: ["not_found", "conflict", "overloaded"],
     },
     async run({ name, ...query }, parts, { by }) {
-      const { state, message, show } = await enabled(parts.channels)
-        .connect({ name, action, query, by });
-      return { state, message, ...show !== undefined && { show } };
+      return await enabled(parts.channels).connect({ name, action, query, by });
     },
   });
 }

@@ -26,6 +26,7 @@ export const MAIN_JOB: readonly string[] = [
   "npm:linkedom@0.18.12",
   "npm:mammoth@1.13.0",
   "npm:marked@18.2.1",
+  "npm:qr@0.7.0",
   "npm:saxes@6.0.0",
   "npm:unpdf@1.8.1",
   "npm:ws@8.23.0",

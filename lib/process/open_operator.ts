@@ -35,6 +35,8 @@ export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"
   sandboxes: TriedSandboxes;
   /** Takes up the configuration file now. */
   reload: () => Promise<void>;
+  /** Tells the gateway of the channels as they are now. */
+  tellSpecs: () => void;
 }
 
 /** See {@linkcode openOperator}. */

@@ -164,6 +164,7 @@ export async function openHome(options: OwnOptions, taken: Taken): Promise<Owned
   const watching = watchHealth({ actions, health, authority, tries: parts.api, log });
   const watcher = options.watch ? watchOwnConfig(options, parts, authority) : undefined;
   parts.watched.config = watcher;
+  parts.watched.tellSpecs = () => authority.setChannels(parts.channels?.specs() ?? []);
   if (options.stays) parts.retention.start();
   const stop = () => {
     watcher?.close();
@@ -182,10 +183,11 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
   const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
   const workspace = await makeWorkspace(config.agent.workspace, paths.home);
   const records = await openRecords(options, config, homeLog);
-  const watched: { config?: ConfigWatcher } = {};
+  const watched: { config?: ConfigWatcher; tellSpecs?: () => void } = {};
   const reload = async () => await watched.config?.takeUp();
   const shared = { ...taken, ...homeLog, ...records, config, workspace };
-  const opened = await openOperator(options, { ...shared, reload });
+  const tellSpecs = () => watched.tellSpecs?.();
+  const opened = await openOperator(options, { ...shared, reload, tellSpecs });
   const ports = new GatewayPorts(homeLog.known.scrubber);
   const served: { apiUrl?: string; wsUrl?: string } = {};
   const work = await openActions(options, { ...shared, ...opened, ports, served });

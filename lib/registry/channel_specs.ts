@@ -29,6 +29,8 @@ export interface SpecInputs extends ConfiguredChannels {
    * against it.
    */
   fingerprintKey: Uint8Array;
+  /** How often an instance was connected, by its runtime name: each time it is started anew. */
+  connections?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -106,7 +108,8 @@ function specOf(
     const source = workerSource(inputs, channel, instance, "runtime");
     // What no worker can be started with is told before one is tried.
     channelWorkerPermissions({ ...source.boot, permissions: source.permissions });
-    return { ...spec, fingerprint: fingerprint(inputs, source) };
+    const connections = inputs.connections?.get(runtimeName) ?? 0;
+    return { ...spec, fingerprint: fingerprint(inputs, { ...source, connections }) };
   } catch (error) {
     const { message: problem } = toErrorData(error);
     // What is switched off does not have to be complete.

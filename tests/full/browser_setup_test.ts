@@ -6,6 +6,7 @@ import { checkLook, openPage } from "../support/browser.ts";
 import { openJournal } from "../../lib/journal/open.ts";
 import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { freePort } from "../support/free_port.ts";
+import decodeQR from "qr/decode.js";
 import { needs } from "../support/needs.ts";
 import { shareService } from "../support/shared_service.ts";
 import { httpOf } from "../support/wire_socket.ts";
@@ -262,6 +263,8 @@ Deno.test({
     await using page = await openAt("#/chat");
     // No channel of this program connects so: what the service would answer is said here.
     const steps = [
+      // Nothing was under way before the page was opened.
+      { state: "cancelled", message: "old" },
       { state: "waiting", message: MARKUP, show: { code: "1234", url: "javascript:alert(1)" } },
       { state: "waiting", message: "Scan it", show: { qr: "2@abc" } },
       { state: "connected", message: "Connected as ann" },
@@ -282,9 +285,13 @@ Deno.test({
     await page.getByText(MARKUP).waitFor();
     await page.getByText("1234").waitFor();
     assertEquals(await page.locator(".connect-flow a, .connect-flow img").count(), 0);
-    await page.getByText("2@abc").waitFor();
+    const code = page.getByRole("img", { name: "QR code to scan" });
+    await code.waitFor();
+    assertEquals(decoded(await code.locator("path").getAttribute("d") ?? ""), "2@abc");
+    // It asks for nothing, so there is nothing to type.
+    assertEquals(await page.locator(".connect-flow input").count(), 0);
     await page.getByText("Connected as ann").waitFor();
-    assertEquals(asked, ["start", "poll", "poll"]);
+    assertEquals(asked, ["poll", "start", "poll", "poll"]);
   },
 });
 
@@ -319,3 +326,18 @@ Deno.test({
     assertEquals(await page.getByRole("button", { name: "Show more" }).count(), 0);
   },
 });
+
+/** What a phone reads in the drawing of a QR code: a square for each dark module. */
+function decoded(path: string): string {
+  const dark = new Set([...path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map(([, x, y]) => `${x} ${y}`));
+  const scale = 4;
+  const size = scale * (5 + Math.max(...[...dark].map((at) => Number(at.split(" ")[0]))));
+  const data = new Uint8Array(size * size * 4).fill(255);
+  for (let at = 0; at < size * size; at++) {
+    const [x, y] = [at % size, Math.floor(at / size)];
+    if (dark.has(`${Math.floor(x / scale)} ${Math.floor(y / scale)}`)) {
+      data.fill(0, at * 4, at * 4 + 3);
+    }
+  }
+  return decodeQR({ width: size, height: size, data });
+}

@@ -1443,6 +1443,8 @@ interface ChannelsConnectStart {
     qr?: string;
     url?: string;
   };
+  /** What to type, as the label of a field; it goes to `poll` as `answer`. */
+  asks?: string;
 }
 
 /** Who may write now. */

@@ -6,6 +6,7 @@ import { type Answer, ask } from "../api/client.ts";
 import { t } from "../locale.ts";
 import { CopyButton } from "../ui/copy_button.tsx";
 import { wordsOf } from "../ui/problem.tsx";
+import { QrCode } from "../ui/qr_code.tsx";
 import { namedInstance } from "./named_instance.ts";
 
 type Channel = Answer<"channels.list">["channels"][number];
@@ -38,13 +39,20 @@ export function ConnectFlow({ channel, instance, changed }: {
     return () => clearTimeout(timer);
   }, [standing.value]);
 
-  const { state, message, show } = standing.value ?? {};
+  // One that is under way, such as before this page was loaded anew, is followed.
+  useEffect(() => {
+    ask("channels.connect.poll", asked).then((found) => {
+      if (found.state === "waiting") standing.value ??= found;
+    }, () => {});
+  }, [asked.name, asked.instance_id]);
+
+  const { state, message, show, asks } = standing.value ?? {};
   return (
     <div class="card connect-flow">
       <p role="status">{message ?? t.channels.connectLead}</p>
       {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
       {show?.code !== undefined && <Shown label={t.channels.code} text={show.code} />}
-      {show?.qr !== undefined && <Shown label={t.channels.qr} text={show.qr} />}
+      {show?.qr !== undefined && <QrCode text={show.qr} label={t.channels.qr} />}
       {/^https:\/\//.test(show?.url ?? "") && (
         <p>
           <a href={show!.url} target="_blank" rel="noreferrer noopener">{show!.url}</a>
@@ -53,9 +61,12 @@ export function ConnectFlow({ channel, instance, changed }: {
       {state === "waiting"
         ? (
           <>
-            <Said
-              send={(text) => follow(ask("channels.connect.answer", { ...asked, answer: text }))}
-            />
+            {asks !== undefined && (
+              <Said
+                label={asks}
+                send={(text) => follow(ask("channels.connect.answer", { ...asked, answer: text }))}
+              />
+            )}
             <button
               type="button"
               class="button"
@@ -89,7 +100,7 @@ function Shown({ label, text }: { label: string; text: string }) {
 }
 
 /** What the platform asks for meanwhile, such as a code that it sent. */
-function Said({ send }: { send(text: string): void }) {
+function Said({ label, send }: { label: string; send(text: string): void }) {
   return (
     <form
       class="add-account"
@@ -101,7 +112,7 @@ function Said({ send }: { send(text: string): void }) {
       }}
     >
       <label class="field">
-        <span>{t.channels.answer}</span>
+        <span>{label}</span>
         <input name="answer" autocomplete="off" spellcheck={false} />
       </label>
       <button type="submit" class="button">{t.channels.sendAnswer}</button>

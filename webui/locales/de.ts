@@ -260,8 +260,7 @@ const de: Strings = {
     connect: "Verbinden",
     connectLead: "Dieser Kanal lässt sich Schritt für Schritt verbinden.",
     code: "Code",
-    qr: "Text des QR-Codes",
-    answer: "Antwort, falls danach gefragt wird",
+    qr: "QR-Code zum Scannen",
     sendAnswer: "Senden",
     pairings: {
       title: "Warten auf Einlass",

@@ -253,8 +253,7 @@ const en = {
     connect: "Connect",
     connectLead: "This channel can be connected step by step.",
     code: "Code",
-    qr: "Text of the QR code",
-    answer: "Answer, if you are asked for one",
+    qr: "QR code to scan",
     sendAnswer: "Send",
     pairings: {
       title: "Waiting to be let in",

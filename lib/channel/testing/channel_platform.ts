@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { ConnectAnswer } from "../descriptor.ts";
+
 /** Something that somebody writes on the platform. */
 export interface PlatformMessage {
   text: string;
@@ -65,6 +67,8 @@ export interface ChannelPlatform {
   deliverAway?(message: PlatformMessage): Promise<string>;
   /** The token, or the account, counts no more from now on. */
   revoke?(): Promise<void> | void;
+  /** Has somebody scan or open what a connector shows, and agree: for `connects`. */
+  confirm?(show: ConnectAnswer["show"]): Promise<void> | void;
   /** What one message may hold. */
   readonly limit?: { max: number; sizeOf(sent: PlatformSent): number };
   /** Whether it shows code between fences of its own, so that each message has to close them. */
@@ -83,4 +87,5 @@ export type PlatformHook =
   | "pressButton"
   | "deliverAway"
   | "revoke"
+  | "confirm"
   | "limit";

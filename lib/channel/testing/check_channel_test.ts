@@ -243,6 +243,23 @@ export const instances = { instanceSpecs: () => [one, one], updateInstanceConfig
     seen: 'it answered "connected"',
   },
   {
+    check: "connects",
+    files: {
+      "connect.ts":
+        "export const connector = { handle: async () => ({ state: 'waiting', message: '', show: {} }) };",
+    },
+    seen: "it still waits",
+    waits: true,
+  },
+  {
+    check: "connects",
+    files: {
+      "connect.ts":
+        "export const connector = { handle: async (action) => ({ state: action === 'start' ? 'waiting' : 'connected', message: '', show: {}, values: { hut: 1 } }) };",
+    },
+    seen: "it brings hut",
+  },
+  {
     check: "start_blocks",
     runtime: "async start() { super.start().catch(() => {}); this.isConnected = true; }",
     seen: "start() has resolved",

@@ -128,6 +128,9 @@ export class ToyPlatform implements ChannelPlatform {
     return Promise.resolve();
   }
 
+  /** Its connector knows by itself. */
+  confirm(): void {}
+
   revoke(): Promise<void> {
     this.#isRevoked = true;
     return Promise.resolve();

@@ -78,10 +78,12 @@ export const instances = {
 
 const CONNECT = `
 let state = "cancelled";
+let polls = 0;
 export const connector = {
   handle(action) {
     state = action === "start" ? "waiting" : action === "cancel" ? "cancelled" : state;
-    return Promise.resolve({ state, message: "scan the code" });
+    if (action === "poll" && state === "waiting" && polls++ > 0) state = "connected";
+    return Promise.resolve({ state, message: "scan the code", show: { qr: "toy:1" } });
   },
 };
 `;

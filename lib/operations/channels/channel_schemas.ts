@@ -113,6 +113,9 @@ export const connectSchema = z.object({
     qr: z.string().optional().describe("The text of a QR code."),
     url: z.string().optional(),
   }).optional(),
+  asks: z.string().optional().describe(
+    "What to type, as the label of a field; it goes to `poll` as `answer`.",
+  ),
 }).describe("What it brought is written, and never shown.");
 
 /** A channel on the wire. */

@@ -1,6 +1,6 @@
 /**
- * Interactive connections, such as by a code to scan: one a channel, from its start to the values that it
- * brings, which are written as any others and shown to nobody.
+ * Interactive connections, such as by a code to scan: one an instance, from its start to the values that
+ * it brings, which are written as any others and shown to nobody.
  *
  * @module
  */
@@ -43,10 +43,16 @@ export interface ConnectRequest {
 /** From its start to its values, milliseconds. */
 export const CONNECT_LIMIT_MS = 600_000;
 
+/** Connections that are under way at the same time. */
+const MAX_OPEN = 8;
+
+/** Connections that are remembered. */
+const MAX_KEPT = 100;
+
 /** How long a connector may put things away after a cancellation, milliseconds. */
 const CANCEL_MS = 5_000;
 
-/** How a connection ended is remembered until the next one of the channel. */
+/** How a connection ended is remembered until the next one of the instance. */
 export class Connects {
   readonly #deps: ConnectsDeps;
   readonly #connections = new Map<string, Connection>();
@@ -55,10 +61,14 @@ export class Connects {
     this.#deps = deps;
   }
 
-  /** Throws `conflict` for a start while another is under way, and `not_found` without one to poll. */
+  /**
+   * Throws `conflict` for a start while another of the instance is under way, `overloaded` while there are
+   * too many in all, and `not_found` without one to poll.
+   */
   async answer(request: ConnectRequest): Promise<ShownConnection> {
-    const { name, action } = request;
-    const known = this.#connections.get(name);
+    const { name, action, query: { instance_id: instanceId = "default" } } = request;
+    const key = JSON.stringify([name, instanceId]);
+    const known = this.#connections.get(key);
     switch (action) {
       case "start": {
         if (known !== undefined && !known.isOver) {
@@ -67,8 +77,9 @@ export class Connects {
             `${name} is being connected already: poll that, or cancel it first`,
           );
         }
+        this.#makeRoom();
         const connection = new Connection(request, this.#deps);
-        this.#connections.set(name, connection);
+        this.#connections.set(key, connection);
         return await connection.step("start", request.query);
       }
       case "poll":
@@ -79,6 +90,15 @@ export class Connects {
       case "cancel":
         return await known?.cancel(request.query) ?? CANCELLED;
     }
+  }
+
+  #makeRoom(): void {
+    const all = [...this.#connections];
+    const over = all.filter(([, connection]) => connection.isOver);
+    if (all.length - over.length >= MAX_OPEN) {
+      throw new ServiceError("overloaded", `${MAX_OPEN} connections are under way; cancel one`);
+    }
+    for (const [key] of over.slice(0, all.length - MAX_KEPT + 1)) this.#connections.delete(key);
   }
 
   /** Ends all of them. */
@@ -207,11 +227,11 @@ class Connection {
     this.#connector?.close();
     this.#connector = undefined;
     // A code is of no use any more.
-    const { show: _, ...rest } = shown;
+    const { show: _, asks: __, ...rest } = shown;
     return this.#shown = this.#scrubbed(rest);
   }
 
-  #scrubbed({ state, message, show }: ShownConnection): ShownConnection {
+  #scrubbed({ state, message, show, asks }: ShownConnection): ShownConnection {
     return {
       state,
       message: this.#scrub(message),
@@ -220,6 +240,7 @@ class Connection {
           Object.entries(show).map(([key, text]) => [key, this.#scrub(text)]),
         ),
       },
+      ...asks !== undefined && { asks: this.#scrub(asks) },
     };
   }
 }

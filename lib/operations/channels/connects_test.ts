@@ -9,7 +9,7 @@ import type { ConnectAnswer } from "../../channel/descriptor.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { ManualClock } from "../../http/testing/manual_clock.ts";
 import { CONNECT_LIMIT_MS, type ShownConnection } from "./connects.ts";
-import { type SettingsFixture, settingsFixture } from "./testing/settings_fixture.ts";
+import { type SettingsFixture, settingsFixture, testChannels } from "./testing/settings_fixture.ts";
 
 const TOKEN = "brought-by-the-platform";
 const CONNECTED: ConnectAnswer = {
@@ -100,7 +100,7 @@ Deno.test("a cancel while the worker is being opened closes it, and nothing is a
   assertEquals(fixture.closed, fixture.asked.filter((each) => each === "connector chat").length);
 });
 
-Deno.test("a channel has one connection at once, and many polls are one", async () => {
+Deno.test("an instance has one connection at once, and many polls are one", async () => {
   const answer = Promise.withResolvers<ConnectAnswer>();
   await using fixture = await settingsFixture({
     handle: (action) => action === "start" ? WAITING : answer.promise,
@@ -169,23 +169,66 @@ Deno.test("a connector that throws, or brings what is no value, has failed and s
   assertEquals(fixture.closed, 5);
 });
 
-Deno.test("a connection is for the instance that its start names", async () => {
-  const [chat, team] = (await import("./testing/settings_fixture.ts")).testChannels();
-  const connector = chat!.connector!;
-  await using fixture = await settingsFixture({
-    channels: [{ ...team!, connector }],
-    config: { channels: { team: { accounts: { work: { nick: "w" } } } } },
+/** `team`, which has accounts, with a connector. */
+function connectedTeam(config: object) {
+  const [chat, team] = testChannels();
+  return settingsFixture({
+    channels: [{ ...team!, connector: chat!.connector! }],
+    config: { channels: { team: config } },
     handle: (action) => action === "start" ? WAITING : CONNECTED,
   });
-  const start = connect(fixture, { instance_id: "work" }, "team");
-  await start("start");
-  // Another id in a later query changes nothing.
-  await connect(fixture, { instance_id: "other" }, "team")("poll");
+}
+
+Deno.test("each instance has a connection of its own, and one that is added is written by it", async () => {
+  await using fixture = await connectedTeam({ accounts: { work: { nick: "w" } } });
+  const work = connect(fixture, { instance_id: "work" }, "team");
+  const fresh = connect(fixture, { instance_id: "fresh" }, "team");
+  await work("start");
+  await fresh("start");
+  assertEquals((await work("poll")).state, "connected");
+  assertEquals((await fresh("poll")).state, "connected");
+  // It waits until somebody switches it on.
   assertEquals(JSON.parse(await fixture.home.read()).channels.team, {
-    accounts: { work: { nick: "w", ...CONNECTED.values } },
+    accounts: {
+      work: { nick: "w", ...CONNECTED.values },
+      fresh: { enabled: false, ...CONNECTED.values },
+    },
   });
   assert(fixture.asked.includes("connector team.work"));
-  const unknown = await connect(fixture, { instance_id: "none" }, "team")("start");
-  assertEquals(unknown.state, "failed");
-  assertStringIncludes(unknown.message, "There is no instance");
+  assert(fixture.asked.includes("connector team.fresh"));
+  assertEquals(fixture.connected, ["team.work", "team.fresh"]);
+  const wrong = await connect(fixture, { instance_id: "no id" }, "team")("start");
+  assertEquals(wrong.state, "failed");
+  assertStringIncludes(wrong.message, "no id of an account");
+  const none = await assertRejects(() => connect(fixture, {}, "team")("poll"), ServiceError);
+  assertEquals(none.code, "not_found");
+});
+
+Deno.test("an account that is connected once more is started anew, though nothing of it changes", async () => {
+  await using fixture = await connectedTeam({ ...CONNECTED.values });
+  const ask = connect(fixture, {}, "team");
+  await ask("start");
+  assertEquals((await ask("poll")).state, "connected");
+  // The same specs but for what connected() has counted.
+  assertEquals([fixture.connected, fixture.reloads, fixture.told], [["team"], 0, 1]);
+});
+
+Deno.test("eight connections are under way at most", async () => {
+  await using fixture = await connectedTeam({});
+  const start = (id: string) => connect(fixture, { instance_id: id }, "team");
+  for (let at = 0; at < 8; at++) await start(`a${at}`)("start");
+  const error = await assertRejects(() => start("a8")("start"), ServiceError);
+  assertEquals(error.code, "overloaded");
+  await start("a0")("cancel");
+  assertEquals((await start("a8")("start")).state, "waiting");
+});
+
+Deno.test("what a connector asks for is shown as long as it waits", async () => {
+  const asking: ConnectAnswer = { state: "waiting", message: "A code was sent", asks: "Code" };
+  await using fixture = await settingsFixture({
+    handle: (action) => action === "start" ? asking : { ...asking, state: "failed" },
+  });
+  const ask = connect(fixture);
+  assertEquals(await ask("start"), asking);
+  assertEquals(await ask("poll"), { state: "failed", message: "A code was sent" });
 });

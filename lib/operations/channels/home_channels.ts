@@ -36,6 +36,8 @@ export interface HomeChannelsDeps {
   audit: AuditLog;
   /** Takes up the file now. */
   reload: () => Promise<void>;
+  /** Tells the gateway of the specs as they are now. */
+  tellSpecs: () => void;
   log: Log;
 }
 
@@ -61,7 +63,11 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const fingerprintKey = crypto.getRandomValues(new Uint8Array(32));
   const usable = [...registry.usable.values()];
   const workers = openChannelWorkers({ ...deps, configured });
-  const operator = new ChannelOperator({ ...deps, workers, clock: systemClock });
+  const connections = new Map<string, number>();
+  const operator = new ChannelOperator({
+    ...{ ...deps, workers, clock: systemClock },
+    connected: (name) => void connections.set(name, (connections.get(name) ?? 0) + 1),
+  });
   for (const { folder, problem } of registry.broken) {
     // One that is switched on is told of by whoever wants to start it.
     if (!isEnabled(config, folder)) log.warning("A channel is left out", { folder, problem });
@@ -80,7 +86,7 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
     specs() {
       for (const problem of unknownChannelKeys(configured())) log.warning(problem);
       const { scrubber } = deps;
-      return channelSpecs({ ...configured(), fingerprintKey }).map((spec) =>
+      return channelSpecs({ ...configured(), fingerprintKey, connections }).map((spec) =>
         // An adapter that reads a section may say what stands in it.
         spec.problem === undefined ? spec : { ...spec, problem: scrubber.text(spec.problem) }
       );

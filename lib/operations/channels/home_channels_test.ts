@@ -27,6 +27,7 @@ Deno.test("specs() tell the service no secret that an adapter says why it fails 
     scrubber: { text: (text) => text.replaceAll(TOKEN, "[secret]") },
     audit: {} as AuditLog,
     reload: () => Promise.resolve(),
+    tellSpecs() {},
     log: { debug: say, info: say, warning: say, error: say },
   });
   const specs = channels.specs();
@@ -52,6 +53,7 @@ Deno.test("a package that is broken is left out with a warning that names it (C2
     scrubber: { text: (text) => text },
     audit: {} as AuditLog,
     reload: () => Promise.resolve(),
+    tellSpecs() {},
     log: {
       debug: say,
       info: say,

@@ -9,6 +9,7 @@ import type { SetupFinding } from "../../channel/descriptor.ts";
 import type { Section } from "../../channel/management.ts";
 import type { Stranger } from "../../state/pairing_store.ts";
 import { instancesOf } from "../../channel/management/instances_of.ts";
+import { updateSection } from "../../channel/management/update_section.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import type { WorkerSource } from "../../channel_worker/worker_source.ts";
 import { sectionOf, unknownChannel, workerSource } from "../../registry/worker_source_of.ts";
@@ -37,6 +38,10 @@ export interface ChannelOperatorDeps extends Omit<ChannelChangesDeps, "log"> {
   workers: Pick<ChannelWorkers, "validate" | "connector" | "refresh">;
   /** Takes up the file now; absent: only the next start does. */
   reload?: () => Promise<void>;
+  /** An instance was connected: the next specs have it started anew. */
+  connected?: (runtimeName: string) => void;
+  /** Tells the gateway of the specs as they are now. */
+  tellSpecs?: () => void;
   clock: Clock;
   log: Pick<Log, "warning" | "error">;
 }
@@ -71,7 +76,13 @@ export class ChannelOperator {
       clock,
       sourceOf: (name, instanceId) => this.#connectorOf(name, instanceId),
       apply: async ({ by, ...asked }) => {
-        await this.#finish(await this.#changes.set(asked, by), asked.instanceId, true);
+        const changed = await this.#changes.set(asked, by);
+        const { channel, planned, written } = changed;
+        const { runtimeName } = instanceIn(channel!, planned.after, asked.instanceId);
+        deps.connected?.(runtimeName);
+        await this.#finish(changed, asked.instanceId, true);
+        // The same account, connected once more: nothing was written, and it is to run with its new login.
+        if (!written) deps.tellSpecs?.();
       },
     });
   }
@@ -162,7 +173,14 @@ export class ChannelOperator {
     const { registry, paths: { dataDir } } = this.#deps;
     const channel = findChannel(registry, name);
     const examined = await this.#readSettings();
-    const instance = instanceIn(channel, sectionsIn(examined, name), instanceId);
+    const { written, resolved } = sectionsIn(examined, name);
+    // One that is being added is written once it is connected.
+    const added = (section: Section) =>
+      instanceId === undefined
+        ? section
+        : updateSection({ channel, section, values: {}, instanceId });
+    const sections = { written: added(written), resolved: added(resolved) };
+    const instance = instanceIn(channel, sections, instanceId);
     return workerSource({ config: examined.config!, dataDir }, channel, instance, "connector");
   }
 

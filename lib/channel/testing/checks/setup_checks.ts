@@ -4,12 +4,14 @@
  * @module
  */
 
-import type { SetupFinding } from "../../descriptor.ts";
+import { systemClock } from "../../../base/clock.ts";
+import type { ConnectAnswer, SetupFinding } from "../../descriptor.ts";
 import { loadExport } from "../../../channel_worker/load_export.ts";
 import { setupResults } from "../../../channel_worker/setup_results.ts";
 import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts";
 import type { ChannelPlatform } from "../channel_platform.ts";
 import { type ChannelSubject, LOADING } from "../channel_subject.ts";
+import { FakeHost } from "../fake_host.ts";
 import { configFor, onTrial } from "../trial.ts";
 
 export const SETUP_CHECKS: readonly ChannelCheck[] = [
@@ -51,6 +53,13 @@ export const SETUP_CHECKS: readonly ChannelCheck[] = [
     id: "connector",
     rule: "A connection that was cancelled stays cancelled (C33).",
     says: "the connector has to answer poll with cancelled behind cancel",
+    run: staysCancelled,
+  },
+  {
+    id: "connects",
+    rule: "What the connector shows can be confirmed on the platform, and brings values of fields.",
+    says: "the connector has to come from what it shows to values of the contract's fields",
+    ifOffered: "confirm",
     run: connects,
   },
 ];
@@ -88,27 +97,65 @@ async function validates(subject: ChannelSubject): Promise<void> {
   }
 }
 
-async function connects(subject: ChannelSubject): Promise<void> {
-  const { connector: target } = await subject.usable();
+/** Its connector, asked with the settings of a platform, in a folder of its own; undefined: it has none. */
+async function onConnector(
+  subject: ChannelSubject,
+  check: (
+    ask: (action: "start" | "poll" | "cancel") => Promise<ConnectAnswer>,
+    platform: ChannelPlatform,
+  ) => Promise<void>,
+): Promise<void> {
+  const { descriptor, connector: target } = await subject.usable();
   if (target === undefined) return;
   const loaded = await loadExport({ ...target, kind: "connector" }, LOADING).catch((error) => {
     throw new Broken(wordsOf(error));
   });
   if (loaded.kind !== "connector") return;
-  const ask = async (action: "start" | "poll" | "cancel") => {
-    try {
-      return setupResults.connectAnswer(
-        await subject.patience.settled(
-          loaded.connector.handle(action, {}),
-          "handle() has not settled",
-        ),
-      ).state;
-    } catch (error) {
-      throw new Broken(`handle("${action}"): ${wordsOf(error)}`);
-    }
-  };
-  await ask("start");
-  await ask("cancel");
-  const state = await ask("poll");
-  expect(state === "cancelled", `it answered "${state}"`);
+  const platform = await subject.openPlatform();
+  const host = await FakeHost.openWith({ name: descriptor.name, clock: systemClock });
+  const { stateDir, clock, log } = host;
+  const context = { values: configFor(descriptor, platform), stateDir, clock, log };
+  try {
+    await check(async (action) => {
+      try {
+        const answer = loaded.connector.handle(action, {}, context);
+        return setupResults.connectAnswer(
+          await subject.patience.settled(answer, "handle() has not settled"),
+        );
+      } catch (error) {
+        throw new Broken(`handle("${action}"): ${wordsOf(error)}`);
+      }
+    }, platform);
+  } finally {
+    await platform.close();
+    await host.close();
+  }
+}
+
+async function staysCancelled(subject: ChannelSubject): Promise<void> {
+  await onConnector(subject, async (ask) => {
+    await ask("start");
+    await ask("cancel");
+    const { state } = await ask("poll");
+    expect(state === "cancelled", `it answered "${state}"`);
+  });
+}
+
+async function connects(subject: ChannelSubject): Promise<void> {
+  const { descriptor } = await subject.usable();
+  await onConnector(subject, async (ask, platform) => {
+    const begun = await ask("start");
+    const { show } = begun;
+    expect(show !== undefined, `it shows nothing: ${begun.state}, ${begun.message}`);
+    await platform.confirm!(show);
+    let last = begun;
+    await subject.patience.until(async () => {
+      last = await ask("poll");
+      return last.state !== "waiting";
+    }, "it still waits, and what it shows was confirmed");
+    const { state, message, values = {} } = last;
+    expect(state === "connected", `it answered "${state}": ${message}`);
+    const unknown = Object.keys(values).find((field) => !(field in descriptor.setup.fields));
+    expect(unknown === undefined, `it brings ${unknown}, which is no field of the contract`);
+  });
 }

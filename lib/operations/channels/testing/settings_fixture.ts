@@ -60,6 +60,9 @@ export interface SettingsFixture extends AsyncDisposable {
   closed: number;
   logged: string[];
   reloads: number;
+  /** Runtime names of what was connected, and how often specs were told without a change. */
+  connected: string[];
+  told: number;
   answer(request: ChannelRequest): Promise<unknown>;
   set(values: Record<string, unknown>, instanceId?: string, name?: string): Promise<ChannelListing>;
   listing(name?: string): Promise<ChannelListing>;
@@ -97,7 +100,10 @@ export async function settingsFixture(
   const log = { debug: say, info: say, warning: say, error: say };
   const audit = await openAudit({ dir: paths.auditDir, keysDir: paths.keysDir, log });
   const registry = testRegistry(options.channels ?? testChannels(), options.broken);
-  const fixture = { asked: [] as string[], closed: 0, reloads: 0 };
+  const fixture = {
+    ...{ asked: [] as string[], closed: 0, reloads: 0 },
+    ...{ connected: [] as string[], told: 0 },
+  };
   const { validate, handle, refresh } = options;
   const operator = new ChannelOperator({
     registry,
@@ -110,6 +116,8 @@ export async function settingsFixture(
       fixture.reloads++;
       return Promise.resolve();
     },
+    connected: (name) => void fixture.connected.push(name),
+    tellSpecs: () => void fixture.told++,
     workers: {
       validate(source, values) {
         fixture.asked.push(`validate ${source.boot.runtimeName}`);
