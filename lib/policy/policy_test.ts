@@ -173,18 +173,24 @@ Deno.test("decide() allows a message to a chat that is listed, exactly, and asks
   }
 });
 
-Deno.test("decide() takes less than 20 microseconds", () => {
+Deno.test("decide() takes no longer than writing its action as JSON a hundred times", () => {
   const many = Array.from({ length: 2_000 }, (_, index) => `https://host-${index}.example/page`);
   const context = { ...CONTEXT, personHosts: ["example.com"] };
   const one = pathAction(`${POLICY.workspace}/src/deep/folder/file.ts`, "write");
   const urls = urlAction("https://other.net/");
   assertEquals(decide(urls, { ...context, toolUrls: many }, POLICY).effect, "ask");
-  const best = Math.min(...Array.from({ length: 20 }, () => {
+  // By turns, so that both see the same machine.
+  const best = { decide: Infinity, stringify: Infinity };
+  const timed = (name: keyof typeof best, run: () => unknown) => {
     const start = performance.now();
-    for (let round = 0; round < 200; round++) decide(one, context, POLICY);
-    return (performance.now() - start) * 1_000 / 200;
-  }));
-  assert(best < 20, `${best} microseconds`);
+    for (let round = 0; round < 200; round++) run();
+    best[name] = Math.min(best[name], performance.now() - start);
+  };
+  for (let round = 0; round < 20; round++) {
+    timed("decide", () => decide(one, context, POLICY));
+    timed("stringify", () => JSON.stringify(one));
+  }
+  assert(best.decide < best.stringify * 100, JSON.stringify(best));
 });
 
 const OPENNESS = { allow: 2, ask: 1, deny: 0 };
