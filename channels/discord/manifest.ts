@@ -11,6 +11,7 @@ const manifest: ChannelDescriptor = {
       token: { kind: "secret", label: "Token of the bot" },
       apiUrl: {
         kind: "string",
+        format: "url",
         default: "https://discord.com/api",
         label: "Address of the API; another one for a proxy",
       },

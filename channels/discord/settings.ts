@@ -4,7 +4,8 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/base/errors.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, refuseErrors } from "../../lib/channel/setup/findings.ts";
 import { isSnowflake } from "./rest/discord_api.ts";
 
 export interface DiscordSettings {
@@ -19,27 +20,17 @@ export interface DiscordSettings {
   language: string;
 }
 
-/** What is wrong with a field. */
-export interface SettingsProblem {
-  field: string;
-  message: string;
-}
-
 type Section = Readonly<Record<string, unknown>>;
 
 /** What is wrong in a section, without asking Discord. */
-export function problemsOf(section: Section): SettingsProblem[] {
-  const problems: SettingsProblem[] = [];
+export function problemsOf(section: Section): SetupFinding[] {
+  const problems: SetupFinding[] = [];
   const wrong = (field: string, expected: string) => {
     const shown = field === "token" ? "wrong" : JSON.stringify(section[field])?.slice(0, 80);
-    problems.push({ field, message: `${field} is ${shown}: expected ${expected}` });
+    problems.push(error(field, `${field} is ${shown}: expected ${expected}`));
   };
   // What a person copies beside it would be sent as a header that is none.
   if (/\s/.test(tokenOf(section))) wrong("token", "the token alone, without blanks");
-  const url = text(section.apiUrl);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    wrong("apiUrl", "a URL such as https://discord.com/api");
-  } else if (/[?#]/.test(url)) wrong("apiUrl", "a URL without ? and #");
   if (!/^(?:[^\s/?#]{0,20}|\w{2,32}:\d{17,20})$/u.test(text(section.ackReaction))) {
     wrong("ackReaction", "an emoji, or name:id of one of a server");
   }
@@ -56,13 +47,10 @@ export function problemsOf(section: Section): SettingsProblem[] {
 
 /** The settings. Throws `config_invalid`, naming the field. */
 export function discordSettings(section: Section): DiscordSettings {
-  const [problem] = problemsOf(section);
-  if (problem !== undefined) {
-    throw new ServiceError("config_invalid", `channels.discord: ${problem.message}`);
-  }
+  refuseErrors(problemsOf(section));
   return {
     token: tokenOf(section),
-    apiUrl: text(section.apiUrl).replace(/\/+$/, ""),
+    apiUrl: text(section.apiUrl),
     respond: section.respond === "all" ? "all" : "mention",
     threads: section.threads === "on",
     ackReaction: text(section.ackReaction),

@@ -8,7 +8,7 @@
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { systemClock } from "../../lib/base/clock.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
@@ -26,28 +26,11 @@ const PERMISSIONS = "309237746752";
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const findings: SetupFinding[] = problemsOf(values)
-    .map((problem) => ({ level: "error", ...problem }));
-  findings.push(...checkAllowFrom(values));
+  const findings = [...problemsOf(values), ...checkAllowFrom(values)];
   if (findings.some(({ level }) => level === "error")) return findings;
-  const apiUrl = String(values.apiUrl).replace(/\/+$/, "");
-  const { hostname, protocol } = new URL(apiUrl);
-  if (isLocalHost(hostname) && !allowLocalServiceAccess) {
-    return [
-      ...findings,
-      error(
-        "apiUrl",
-        "apiUrl names this machine or its network, and channels.allowLocalServiceAccess is off",
-      ),
-    ];
-  }
-  if (protocol === "http:" && !isLocalHost(hostname)) {
-    findings.push(
-      warning("apiUrl", "The connection is not encrypted: the token is read on the way"),
-    );
-  }
+  const apiUrl = String(values.apiUrl);
   const token = String(values.token ?? "").trim().replace(/^Bot\s+/, "");
   if (token === "") return findings;
   const rest = new DiscordRest({ apiUrl, token, clock: systemClock, signal });

@@ -1,21 +1,18 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
+import manifest from "./manifest.ts";
 import { FakeDiscord } from "./testing/fake_discord.ts";
 import { validate } from "./validation.ts";
-
-const context = {
-  allowLocalServiceAccess: true,
-  signal: new AbortController().signal,
-};
 
 async function findingsOf(
   values: Record<string, unknown>,
   prepare: (fake: FakeDiscord) => void | Promise<void> = () => {},
-  more: Partial<typeof context> = {},
+  allowLocal = true,
 ) {
   const fake = await FakeDiscord.open();
   await prepare(fake);
   const all = { ...fake.section, slashCommand: "ask", allowFrom: ["*"], ...values };
-  const findings = await validate(all, { ...context, ...more });
+  const findings = await checkSection({ descriptor: manifest, validate }, all, { allowLocal });
   const writes = fake.api.calls.filter(({ method }) => method !== "GET");
   await fake.close();
   assertEquals(writes.length, 0);
@@ -83,6 +80,6 @@ Deno.test("validate() warns of a name in allowFrom, where ids belong", async () 
 });
 
 Deno.test("validate() refuses this machine where the section may not name it", async () => {
-  const [finding] = await findingsOf({}, () => {}, { allowLocalServiceAccess: false });
+  const [finding] = await findingsOf({}, () => {}, false);
   assertEquals([finding!.level, finding!.field], ["error", "apiUrl"]);
 });

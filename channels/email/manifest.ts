@@ -20,7 +20,7 @@ const manifest: ChannelDescriptor = {
       fromName: { kind: "string", label: "Name beside the address" },
       username: { kind: "string", label: "Name to log in with; empty: the address" },
       password: { kind: "secret", label: "Password, or app password" },
-      imapHost: { kind: "string", label: "IMAP server" },
+      imapHost: { kind: "string", format: "host", label: "IMAP server" },
       imapPort: { kind: "int", default: 993, min: 1, max: 65_535 },
       imapTls: {
         kind: "enum",
@@ -29,7 +29,7 @@ const manifest: ChannelDescriptor = {
         label: "tls, starttls, or none for a server on this machine",
       },
       mailbox: { kind: "string", default: "INBOX", label: "Folder that is read" },
-      smtpHost: { kind: "string", label: "SMTP server" },
+      smtpHost: { kind: "string", format: "host", label: "SMTP server" },
       smtpPort: { kind: "int", default: 465, min: 1, max: 65_535 },
       smtpTls: {
         kind: "enum",

@@ -21,16 +21,14 @@ import { subjectPieces } from "./mail/mail_pieces.ts";
 import { readChatId } from "./mail/mail_thread.ts";
 import { ownMessageId, threadKey } from "./mail/message_ids.ts";
 import { type MailContent, readMail } from "./mail/read_mail.ts";
+import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
 import manifest from "./manifest.ts";
-import { type EmailSettings, emailSettings } from "./account/settings.ts";
+import { type EmailConfig, type EmailSettings, emailSettings } from "./account/settings.ts";
 import { AnswerLimit } from "./smtp/answer_limit.ts";
 import { composeMail } from "./smtp/compose_mail.ts";
 import { createMailTransport, type MailTransport } from "./smtp/mail_transport.ts";
 import { outgoingFiles } from "./smtp/outgoing_files.ts";
 import { tlsOptions } from "./account/tls_options.ts";
-
-/** The fields of the manifest, defaults included. */
-export type EmailConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
 /** Events that are worth a mail; what only says how far something is has no place in one. */
 const MAILED: readonly (string | undefined)[] = [undefined, "approval"];
@@ -228,10 +226,7 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
   }
 
   static override defaultConfig(): Record<string, unknown> {
-    const fields = Object.entries(manifest.setup.fields).flatMap(([name, field]) =>
-      "default" in field && field.default !== undefined ? [[name, field.default] as const] : []
-    );
-    return { enabled: false, ...Object.fromEntries(fields), allowFrom: [] };
+    return defaultsOf(manifest);
   }
 }
 

@@ -14,7 +14,13 @@ import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { EmailChannel } from "./runtime.ts";
 import { deliver, mailsArrived, mailsOf, plainMail } from "./testing/mail_client.ts";
-import { answerTo, openHost, sectionOf, startAccount } from "./testing/test_account.ts";
+import {
+  answerTo,
+  emailConfig,
+  openHost,
+  sectionOf,
+  startAccount,
+} from "./testing/test_account.ts";
 import { testWithServers } from "./testing/test_with_servers.ts";
 
 testWithServers("EmailChannel says which deliveries a repeat may mend", async (servers) => {
@@ -72,7 +78,8 @@ testWithServers(
     }
     for (const way of ways.slice(0, 2)) {
       const host = await openHost();
-      const channel = new EmailChannel({ ...sectionOf(servers, way), tlsCaFile: "" }, host);
+      const section = { ...sectionOf(servers, way), tlsCaFile: "" };
+      const channel = new EmailChannel(emailConfig(section), host);
       const started = channel.start();
       const error = await assertRejects(
         () => channel.send(answerTo({ chatId: "alice@test" } as InboundMessage)),
@@ -105,7 +112,14 @@ testWithServers("EmailChannel serves two accounts side by side (C16)", async (se
 
 Deno.test("EmailChannel throws for a section that it cannot use", async () => {
   const host = await openHost();
-  assertThrows(() => new EmailChannel({ address: "x" }, host), ServiceError, "address");
+  const section = {
+    address: "x",
+    password: "p",
+    imapHost: "localhost",
+    smtpHost: "localhost",
+    authservId: "mx",
+  };
+  assertThrows(() => new EmailChannel(emailConfig(section), host), ServiceError, "address is");
   await host.close();
 });
 

@@ -6,36 +6,23 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { imapOptions, isLoginRefused } from "./imap/imap_session.ts";
 import { loadImapFlow } from "./imap/load_imapflow.ts";
 import { reasonOf } from "./imap/watch_mailbox.ts";
-import { type MailServer, readSettings } from "./account/settings.ts";
+import { type EmailConfig, type MailServer, readSettings } from "./account/settings.ts";
 import { createMailTransport } from "./smtp/mail_transport.ts";
 import { type TlsOptions, tlsOptions } from "./account/tls_options.ts";
 
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const { settings, problems } = readSettings(values);
-  if (problems.length > 0) return problems.map((one) => ({ level: "error", ...one }));
+  const { settings, problems } = readSettings(values as unknown as EmailConfig);
+  if (problems.length > 0) return problems;
   const findings: SetupFinding[] = [];
-  if (!allowLocalServiceAccess) {
-    for (
-      const [field, { host }] of [["imapHost", settings.imap], ["smtpHost", settings.smtp]] as const
-    ) {
-      if (!isLocalHost(host)) continue;
-      findings.push(error(
-        field,
-        `${field} is ${JSON.stringify(host)}, which is on this machine or in its network: ` +
-          "channels.allowLocalServiceAccess does not allow that",
-      ));
-    }
-    if (findings.length > 0) return findings;
-  }
   let tls: TlsOptions;
   try {
     tls = await tlsOptions(settings.tlsCaFile);

@@ -1,13 +1,18 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
 import { freePort } from "../../tests/support/free_port.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { MAIL_SERVER_NEEDS, startMailServers } from "./testing/mail_servers.ts";
 import { mailsOf } from "./testing/mail_client.ts";
 import { sectionOf } from "./testing/test_account.ts";
+import manifest from "./manifest.ts";
 import { validate } from "./validation.ts";
 
-const context = () => ({ allowLocalServiceAccess: true, signal: new AbortController().signal });
+const found = (
+  section: Record<string, unknown>,
+  options?: Parameters<typeof checkSection>[2],
+) => checkSection({ descriptor: manifest, validate }, section, options);
 const brief = (findings: SetupFinding[]) => findings.map(({ level, field }) => `${level} ${field}`);
 
 Deno.test({
@@ -15,28 +20,25 @@ Deno.test({
   async fn() {
     await using servers = await startMailServers();
     const section = (more: Record<string, unknown> = {}) => sectionOf(servers, more);
-    assertEquals(await validate(section(), context()), []);
+    assertEquals(await found(section()), []);
     assertEquals(
-      await validate(
-        section({
-          imapTls: "starttls",
-          imapPort: servers.imap.port,
-          smtpTls: "starttls",
-          smtpPort: servers.smtp.port,
-        }),
-        context(),
-      ),
+      await found(section({
+        imapTls: "starttls",
+        imapPort: servers.imap.port,
+        smtpTls: "starttls",
+        smtpPort: servers.smtp.port,
+      })),
       [],
     );
-    const wrong = await validate(section({ password: "wrong" }), context());
+    const wrong = await found(section({ password: "wrong" }));
     assertEquals(brief(wrong), ["error password", "error smtpPassword"]);
     assert(!JSON.stringify(wrong).includes('"wrong"'));
-    const away = await validate(section({ imapPort: freePort(), smtpPort: freePort() }), context());
+    const away = await found(section({ imapPort: freePort(), smtpPort: freePort() }));
     assertEquals(brief(away), ["warning imapHost", "warning smtpHost"]);
-    const untrusted = await validate(section({ tlsCaFile: "" }), context());
+    const untrusted = await found(section({ tlsCaFile: "" }));
     assertEquals(brief(untrusted), ["warning imapHost", "warning smtpHost"]);
     assertMatch(untrusted[0]!.message, /certificate|UnknownIssuer/i);
-    const open = await validate(section({ requireAuthentication: false }), context());
+    const open = await found(section({ requireAuthentication: false }));
     assertEquals(brief(open), ["warning requireAuthentication"]);
     assertEquals(await mailsOf(servers, "agent"), []);
   },
@@ -50,17 +52,18 @@ Deno.test("validate() names settings that cannot be right, and asks nobody about
     smtpHost: "localhost",
     authservId: "mx",
   };
-  const findings = await validate(section, { ...context(), allowLocalServiceAccess: false });
+  const findings = await found(section, { allowLocal: false });
   assertEquals(brief(findings), ["error imapHost", "error smtpHost"]);
-  assertEquals(brief(await validate({}, context())), [
+  assertEquals(brief(await found({ ...section, address: "agent", authservId: "" })), [
     "error address",
-    "error password",
-    "error imapHost",
-    "error smtpHost",
     "error authservId",
   ]);
+  assertEquals(brief(await found({ ...section, imapHost: "a b", smtpHost: "mail:25" })), [
+    "error imapHost",
+    "error smtpHost",
+  ]);
   assertEquals(
-    brief(await validate({ ...section, tlsCaFile: "/nowhere/ca.pem" }, context())),
+    brief(await found({ ...section, tlsCaFile: "/nowhere/ca.pem" })),
     ["error tlsCaFile"],
   );
 });
@@ -75,7 +78,7 @@ Deno.test("validate() gives up when it is not waited for any longer", async () =
   })();
   const ending = new AbortController();
   const { port } = listener.addr;
-  const validating = validate({
+  const validating = found({
     address: "agent@example.com",
     password: "p",
     imapHost: "127.0.0.1",
@@ -85,7 +88,7 @@ Deno.test("validate() gives up when it is not waited for any longer", async () =
     smtpPort: port,
     smtpTls: "none",
     authservId: "mx",
-  }, { allowLocalServiceAccess: true, signal: ending.signal });
+  }, { signal: ending.signal });
   await both.promise;
   ending.abort();
   assertEquals(brief(await validating), ["warning imapHost", "warning smtpHost"]);

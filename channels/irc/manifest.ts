@@ -8,7 +8,7 @@ const manifest: ChannelDescriptor = {
   dependencies: ["npm:entities@7.0.1", "npm:irc-framework@4.14.0", "npm:marked@18.2.1"],
   setup: {
     fields: {
-      host: { kind: "string", label: "Server, such as irc.libera.chat" },
+      host: { kind: "string", format: "host", label: "Server, such as irc.libera.chat" },
       port: { kind: "int", default: 6697, min: 1, max: 65_535, label: "Port" },
       tls: { kind: "bool", default: true, label: "Encrypt" },
       caFile: { kind: "string", label: "Certificate (PEM) of an authority of your own" },

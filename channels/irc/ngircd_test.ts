@@ -3,10 +3,12 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../lib/channel/delivery_error.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { Ngircd, Person } from "./testing/ngircd.ts";
 import { TestChannel } from "./testing/test_channel.ts";
 import { withoutCodes } from "./text/to_irc.ts";
+import manifest from "./manifest.ts";
 import { validate } from "./validation.ts";
 
 function test(name: string, run: (server: Ngircd) => Promise<void>): void {
@@ -222,9 +224,10 @@ async function ownMask(person: Person, nick: string): Promise<string> {
 
 test("validate() finds a server and says what is wrong (C14)", async ({ port }) => {
   const good = { host: "127.0.0.1", port, tls: false, nick: "helper", channels: ["#room"] };
-  const found = async (changes: Record<string, unknown>, allowLocalServiceAccess = true) => {
-    const signal = new AbortController().signal;
-    const findings = await validate({ ...good, ...changes }, { allowLocalServiceAccess, signal });
+  const found = async (changes: Record<string, unknown>, allowLocal = true) => {
+    const section = { ...good, ...changes };
+    const subject = { descriptor: manifest, validate };
+    const findings = await checkSection(subject, section, { allowLocal });
     return findings.map(({ level, field }) => `${level} ${field}`);
   };
   assertEquals(await found({}), []);

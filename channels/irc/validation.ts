@@ -5,7 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, isLoopback, warning } from "../../lib/channel/setup/findings.ts";
+import { error, isLoopback, warning } from "../../lib/channel/setup/findings.ts";
 import { connectToServer } from "./connection/irc_transport.ts";
 
 /** How long the server has for a word, milliseconds. */
@@ -16,27 +16,10 @@ type Values = Readonly<Record<string, unknown>>;
 /** Nobody on the network sees anything of it: the probe logs nobody in. */
 export async function validate(
   values: Values,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
   const findings = [...checkNick(values), ...checkChannels(values), ...checkLogin(values)];
-  const host = text(values.host).trim();
-  if (host === "" || /[\s/]/.test(host)) {
-    if (host !== "") {
-      findings.push(
-        error("host", `host is ${JSON.stringify(host)}: expected a name or an address`),
-      );
-    }
-    return findings;
-  }
-  if (isLocalHost(host) && !allowLocalServiceAccess) {
-    return [
-      ...findings,
-      error(
-        "host",
-        "host names this machine or its network, and channels.allowLocalServiceAccess is off",
-      ),
-    ];
-  }
+  const host = text(values.host);
   if (values.tls === false && !isLoopback(host)) {
     findings.push(
       warning("tls", "The connection is not encrypted: passwords and messages are read on the way"),

@@ -8,8 +8,12 @@ const manifest: ChannelDescriptor = {
   dependencies: ["npm:@mattermost/client@11.9.0", "npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
-      url: { kind: "string", label: "Address of the server, such as https://chat.example.com" },
-      token: { kind: "secret", label: "Access token of the bot account" },
+      url: {
+        kind: "string",
+        format: "url",
+        label: "Address of the server, such as https://chat.example.com",
+      },
+      token: { kind: "secret", format: "token", label: "Access token of the bot account" },
       caFile: { kind: "string", label: "Certificates (PEM) of an authority of your own" },
       team: { kind: "string", label: "Hear channels of this team only; empty: of all" },
       respond: {
@@ -47,6 +51,7 @@ const manifest: ChannelDescriptor = {
       },
       actionsUrl: {
         kind: "string",
+        format: "url",
         label: "URL under which the server reaches that port; empty: the address and the port",
       },
     },

@@ -5,7 +5,8 @@
  */
 
 import type { PackageConfig } from "../../lib/channel/base_channel.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
+import type { SetupFinding } from "../../lib/channel/descriptor.ts";
+import { error, refuseErrors } from "../../lib/channel/setup/findings.ts";
 
 /** The fields of the manifest, defaults included. */
 export type MattermostConfig = PackageConfig & Readonly<Record<string, unknown>>;
@@ -28,60 +29,41 @@ export interface MattermostSettings {
   actions: { host: string; port: number; publicUrl: string } | undefined;
 }
 
-/** A field that is wrong. */
-export interface SettingsProblem {
-  field: string;
-  message: string;
-}
-
 /** What is set, and what is wrong with it. */
 export function readSettings(
   config: Readonly<Record<string, unknown>>,
-): { settings: MattermostSettings; problems: SettingsProblem[] } {
-  const problems: SettingsProblem[] = [];
-  const url = addressOf("url", config.url, problems);
-  if (url === "" && problems.length === 0) {
-    problems.push({ field: "url", message: "url is not set: expected that of the server" });
-  }
-  const token = textOf(config.token);
-  if (/\s/.test(token)) {
-    problems.push({
-      field: "token",
-      message: "token has blanks in it: expected it as it was shown",
-    });
-  }
+): { settings: MattermostSettings; problems: SetupFinding[] } {
+  const problems: SetupFinding[] = [];
   const ackReaction = textOf(config.ackReaction ?? "eyes").replace(/^:|:$/g, "").toLowerCase();
   if (!/^[a-z0-9+_-]{0,64}$/.test(ackReaction)) {
-    problems.push({
-      field: "ackReaction",
-      message: `ackReaction is ${quoted(ackReaction)}: expected a name such as eyes`,
-    });
+    problems.push(
+      error("ackReaction", `ackReaction is ${quoted(ackReaction)}: expected a name such as eyes`),
+    );
   }
   const team = textOf(config.team).replace(/^~/, "");
   if (!/^[a-z0-9-]{0,64}$/.test(team)) {
-    problems.push({
-      field: "team",
-      message: `team is ${quoted(team)}: expected its name in the address, such as my-team`,
-    });
+    problems.push(
+      error("team", `team is ${quoted(team)}: expected its name in the address, such as my-team`),
+    );
   }
-  const publicUrl = addressOf("actionsUrl", config.actionsUrl, problems);
   const host = textOf(config.actionsHost);
   if (/[\s/]/.test(host)) {
-    problems.push({
-      field: "actionsHost",
-      message: `actionsHost is ${quoted(host)}: expected an address such as 127.0.0.1`,
-    });
+    problems.push(
+      error("actionsHost", `actionsHost is ${quoted(host)}: expected an address such as 127.0.0.1`),
+    );
   }
   const settings: MattermostSettings = {
-    url,
-    token,
+    url: textOf(config.url),
+    token: textOf(config.token),
     caFile: textOf(config.caFile),
     team,
     respond: config.respond === "all" ? "all" : "mention",
     replyInThread: config.replyInThread !== false,
     ackReaction,
     language: textOf(config.language),
-    actions: host === "" ? undefined : { host, port: Number(config.actionsPort ?? 0), publicUrl },
+    actions: host === ""
+      ? undefined
+      : { host, port: Number(config.actionsPort ?? 0), publicUrl: textOf(config.actionsUrl) },
   };
   return { settings, problems };
 }
@@ -89,24 +71,8 @@ export function readSettings(
 /** The settings. Throws `config_invalid`, naming the field that is wrong. */
 export function mattermostSettings(config: Readonly<Record<string, unknown>>): MattermostSettings {
   const { settings, problems } = readSettings(config);
-  const [problem] = problems;
-  if (problem !== undefined) throw new ServiceError("config_invalid", problem.message);
+  refuseErrors(problems);
   return settings;
-}
-
-function addressOf(field: string, value: unknown, problems: SettingsProblem[]): string {
-  const text = textOf(value);
-  if (text === "") return "";
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  if (url === undefined || !isHttp || url.username + url.password + url.search + url.hash !== "") {
-    problems.push({
-      field,
-      message: `${field} is no address of a server: expected such as https://chat.example.com`,
-    });
-    return "";
-  }
-  return url.href.replace(/\/+$/, "");
 }
 
 function textOf(value: unknown): string {

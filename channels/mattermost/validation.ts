@@ -15,21 +15,12 @@ import { type MattermostSettings, readSettings } from "./settings.ts";
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
   const { settings, problems } = readSettings(values);
-  if (problems.length > 0) return problems.map((one) => ({ level: "error", ...one }));
-  const { hostname, protocol } = new URL(settings.url);
-  if (!allowLocalServiceAccess && isLocalHost(hostname)) {
-    return [error(
-      "url",
-      "url is on this machine or in its network: channels.allowLocalServiceAccess does not allow that",
-    )];
-  }
+  if (problems.length > 0) return problems;
   const findings: SetupFinding[] = [];
-  if (protocol === "http:" && !isLocalHost(hostname)) {
-    findings.push(warning("url", "The connection is not encrypted: the token is read on the way"));
-  }
+  const { hostname } = new URL(settings.url);
   if (
     settings.actions !== undefined && settings.actions.publicUrl === "" && !isLocalHost(hostname)
   ) {

@@ -13,20 +13,29 @@ const manifest: ChannelDescriptor = {
   ],
   setup: {
     fields: {
-      botToken: { kind: "secret", label: "Bot User OAuth Token, xoxb-…" },
-      appToken: { kind: "secret", label: "App-level token, xapp-…, for the mode socket" },
+      botToken: { kind: "secret", format: "token", label: "Bot User OAuth Token, xoxb-…" },
+      appToken: {
+        kind: "secret",
+        format: "token",
+        label: "App-level token, xapp-…, for the mode socket",
+      },
       mode: {
         kind: "enum",
         choices: ["socket", "http"],
         default: "socket",
         label: "How events come: socket, or http with a public address",
       },
-      signingSecret: { kind: "secret", label: "Signing secret, for the mode http" },
+      signingSecret: {
+        kind: "secret",
+        format: "token",
+        label: "Signing secret, for the mode http",
+      },
       host: { kind: "string", default: "127.0.0.1", label: "Address to listen at, mode http" },
       port: { kind: "int", default: 8790, min: 0, max: 65_535, label: "Its port, mode http" },
       apiUrl: {
         kind: "string",
-        default: "https://slack.com/api/",
+        format: "url",
+        default: "https://slack.com/api",
         label: "Address of the Web API",
       },
       respond: {

@@ -22,14 +22,6 @@ export interface SlackConfig extends PackageConfig {
   language: string;
 }
 
-/** The address of the Web API with a slash at its end; undefined where it is none. */
-export function readApiUrl(value: unknown): URL | undefined {
-  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password) return;
-  if (!url.pathname.endsWith("/")) url.pathname += "/";
-  return url;
-}
-
 /** Name of an emoji as Slack's methods take it, without colons; undefined where it is none. */
 export function readEmoji(value: unknown): string | undefined {
   const name = typeof value === "string" ? value.trim().replaceAll(/^:|:$/g, "") : "";
@@ -38,39 +30,23 @@ export function readEmoji(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether a text may be a token, which stands in a header; an empty one is for others to refuse. */
-export function isToken(text: string): boolean {
-  return /^[\x21-\x7e]*$/.test(text);
-}
-
-/** What is said of another. */
-export function notToken(field: string): string {
-  return `${field} is no token: it has blanks or letters that no token has; copy it again`;
-}
-
 /** What is made of a section. */
 export interface SlackSettings {
   apiUrl: URL;
   ackReaction: string;
-  /** Secrets without the blanks that are copied along with them. */
   botToken: string;
   appToken: string;
   signingSecret: string;
 }
 
+/** The address of the Web API with a slash at its end, as the SDK takes it. */
+export function webApi(apiUrl: string): URL {
+  return new URL(`${apiUrl}/`);
+}
+
 /** Throws `config_invalid`, naming the field and what is expected. */
 export function requireSettings(config: SlackConfig): SlackSettings {
-  const { mode, apiUrl, ackReaction } = config;
-  const botToken = config.botToken.trim();
-  const appToken = config.appToken.trim();
-  const signingSecret = config.signingSecret.trim();
-  for (const [field, token] of Object.entries({ botToken, appToken })) {
-    if (!isToken(token)) throw fault(field, notToken(field));
-  }
-  const url = readApiUrl(apiUrl);
-  if (url === undefined) {
-    throw fault("apiUrl", "apiUrl is wrong: expected a URL such as https://slack.com/api/");
-  }
+  const { mode, apiUrl, ackReaction, botToken, appToken, signingSecret } = config;
   const emoji = readEmoji(ackReaction);
   if (emoji === undefined) {
     throw fault("ackReaction", "ackReaction is wrong: expected the name of an emoji, such as eyes");
@@ -81,7 +57,7 @@ export function requireSettings(config: SlackConfig): SlackSettings {
   if (mode !== "http" && !appToken) {
     throw fault("appToken", "appToken is not set, which the mode socket needs");
   }
-  return { apiUrl: url, ackReaction: emoji, botToken, appToken, signingSecret };
+  return { apiUrl: webApi(apiUrl), ackReaction: emoji, botToken, appToken, signingSecret };
 }
 
 function fault(param: string, message: string): ServiceError {

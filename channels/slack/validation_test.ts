@@ -1,11 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
+import manifest from "./manifest.ts";
 import { FakeSlack } from "./testing/fake_slack.ts";
 import { validate } from "./validation.ts";
 
-const context = () => ({
-  allowLocalServiceAccess: true,
-  signal: AbortSignal.any([new AbortController().signal]),
-});
+const subject = { descriptor: manifest, validate };
 
 async function find(
   change: (slack: FakeSlack) => Record<string, unknown> | void,
@@ -13,7 +12,7 @@ async function find(
   const slack = await FakeSlack.open();
   try {
     const values = { mode: "socket", ackReaction: "eyes", ...slack.section, ...change(slack) };
-    const findings = await validate(values, context());
+    const findings = await checkSection(subject, values);
     // Nothing was written, and nothing connected.
     assertEquals(
       slack.calls.map(({ method }) => method).filter((method) =>
@@ -36,7 +35,7 @@ for (
   const [what, field, words, change] of [
     ["a token of a person", "botToken", "xoxb-", () => ({ botToken: "xoxp-1" })],
     ["a bot token for the app's", "appToken", "xapp-", () => ({ appToken: "xoxb-1" })],
-    ["a token in two lines", "botToken", "is no token", () => ({ botToken: "xoxb-1\n2" })],
+    ["a token in two lines", "botToken", "as it was shown", () => ({ botToken: "xoxb-1\n2" })],
     ["a wrong bot token", "botToken", "invalid_auth", () => ({ botToken: "xoxb-wrong" })],
     ["a wrong app token", "appToken", "appToken: the token is wrong", () => ({
       appToken: "xapp-wrong",
@@ -55,7 +54,7 @@ for (
       slack.logins["apps.connections.open"] = "missing_scope";
     }],
     ["an emoji that is none", "ackReaction", "eyes", () => ({ ackReaction: "a b" })],
-    ["an address that is none", "apiUrl", "https://slack.com/api/", () => ({ apiUrl: "slack" })],
+    ["an address that is none", "apiUrl", "expected a URL", () => ({ apiUrl: "slack" })],
   ] as const
 ) {
   Deno.test(`validate() names ${what} and what to do`, async () => {
@@ -68,16 +67,14 @@ for (
 Deno.test("validate() only warns of what it cannot reach", async () => {
   const slack = await FakeSlack.open();
   await slack.goDown();
-  const findings = await validate({ mode: "socket", ...slack.section }, context());
+  const findings = await checkSection(subject, { mode: "socket", ...slack.section });
   assertEquals(findings.map(({ level }) => level), ["warning", "warning"]);
 });
 
 Deno.test("validate() refuses services of this machine where they are off", async () => {
   const slack = await FakeSlack.open();
-  const findings = await validate(
-    { mode: "socket", ...slack.section },
-    { ...context(), allowLocalServiceAccess: false },
-  );
+  const section = { mode: "socket", ...slack.section };
+  const findings = await checkSection(subject, section, { allowLocal: false });
   assertEquals(findings.map(({ field }) => field), ["apiUrl"]);
   assertEquals(slack.calls, []);
   await slack.close();

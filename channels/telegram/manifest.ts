@@ -39,7 +39,11 @@ const manifest: ChannelDescriptor = {
         default: "polling",
         label: "How messages come in",
       },
-      webhookUrl: { kind: "string", label: "Webhook: its address, as Telegram reaches it (https)" },
+      webhookUrl: {
+        kind: "string",
+        format: "url",
+        label: "Webhook: its address, as Telegram reaches it (https)",
+      },
       webhookHost: { kind: "string", label: "Webhook: address to listen at, such as 127.0.0.1" },
       webhookPort: {
         kind: "int",
@@ -51,6 +55,7 @@ const manifest: ChannelDescriptor = {
       webhookSecret: { kind: "secret", label: "Webhook: secret that Telegram sends along" },
       apiUrl: {
         kind: "string",
+        format: "url",
         default: "https://api.telegram.org",
         label: "Address of the Bot API",
       },

@@ -12,7 +12,7 @@ import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { toDeliveryError } from "./api/telegram_fault.ts";
 import type { Heard } from "./inbound/heard.ts";
-import { apiRootOf, problemsOf, type TelegramConfig } from "./settings.ts";
+import { problemsOf, type TelegramConfig } from "./settings.ts";
 import { TelegramDriver, type TelegramRef } from "./telegram_driver.ts";
 
 /** How long Telegram has to say how the bot is called, milliseconds. */
@@ -44,8 +44,8 @@ export class TelegramChannel extends PlatformChannel<TelegramConfig, Heard, Tele
   ): Promise<FeatureMetadata | undefined> {
     if (problemsOf(config).length > 0) return undefined;
     const api = new TelegramApi({
-      token: String(config.token).trim(),
-      apiUrl: apiRootOf({ apiUrl: String(config.apiUrl) }),
+      token: String(config.token),
+      apiUrl: String(config.apiUrl),
       clock: systemClock,
       fetch: (input, init) => fetch(input, init),
     });

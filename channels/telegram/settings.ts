@@ -24,12 +24,9 @@ export interface TelegramConfig extends PackageConfig {
   language: string;
 }
 
+const WITHOUT_URL = "webhookUrl is not set: expected an address such as " +
+  "https://bot.example.com/telegram";
 const WITHOUT_HOST = "webhookHost is not set: expected the address to listen at, such as 127.0.0.1";
-
-/** Address of the Bot API, as grammY takes it. */
-export function apiRootOf({ apiUrl }: Pick<TelegramConfig, "apiUrl">): string {
-  return apiUrl.trim().replace(/\/+$/, "");
-}
 
 /** What is wrong and needs no look at Telegram; no value of a secret stands in it. */
 export function problemsOf(
@@ -37,11 +34,10 @@ export function problemsOf(
 ): (SetupFinding & { level: "error"; field: string })[] {
   const found: [field: string, message: string | undefined][] = [
     ["token", tokenProblem(text(values.token))],
-    ["apiUrl", urlProblem("apiUrl", text(values.apiUrl))],
     ["ackReaction", reactionProblem(text(values.ackReaction))],
     ...values.mode === "webhook"
       ? [
-        ["webhookUrl", urlProblem("webhookUrl", text(values.webhookUrl))],
+        ["webhookUrl", text(values.webhookUrl) === "" ? WITHOUT_URL : undefined],
         ["webhookHost", text(values.webhookHost) === "" ? WITHOUT_HOST : undefined],
         ["webhookSecret", secretProblem(text(values.webhookSecret))],
       ] as [string, string | undefined][]
@@ -57,18 +53,6 @@ function tokenProblem(token: string): string | undefined {
   if (/^\d{1,20}:[\w-]{20,100}$/.test(token)) return undefined;
   return "token is none that @BotFather gives: expected a number, a colon and letters, such as " +
     "123456789:AAF…";
-}
-
-function urlProblem(field: string, value: string): string | undefined {
-  const url = URL.parse(value);
-  if (
-    url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" &&
-    url.search === "" && url.hash === ""
-  ) {
-    return undefined;
-  }
-  return `${field} is ${JSON.stringify(value.slice(0, 100))}: expected an address such as ` +
-    (field === "apiUrl" ? "https://api.telegram.org" : "https://bot.example.com/telegram");
 }
 
 function reactionProblem(reaction: string): string | undefined {

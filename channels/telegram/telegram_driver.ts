@@ -41,7 +41,7 @@ import { ClickAnswers } from "./outbound/click_answers.ts";
 import { groupFiles, MAX_FILE_BYTES } from "./outbound/outgoing_kinds.ts";
 import { isReaction } from "./outbound/reactions.ts";
 import { editText, sendFiles, sendText, type SentMessage } from "./outbound/send_text.ts";
-import { apiRootOf, type TelegramConfig } from "./settings.ts";
+import type { TelegramConfig } from "./settings.ts";
 import {
   htmlOf,
   MAX_CAPTION_CHARS,
@@ -131,7 +131,7 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
     const { host: { clock, log }, signal } = session;
     const api = new TelegramApi({
       token: config.token.trim(),
-      apiUrl: apiRootOf(config),
+      apiUrl: config.apiUrl,
       clock,
       fetch: (input, init) => fetch(input, init),
     });

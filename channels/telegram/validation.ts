@@ -6,11 +6,11 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import { TelegramFault } from "./api/telegram_fault.ts";
-import { apiRootOf, problemsOf } from "./settings.ts";
+import { problemsOf } from "./settings.ts";
 
 /** How long Telegram has for an answer, milliseconds. */
 const PROBE_MS = 8_000;
@@ -18,21 +18,13 @@ const PROBE_MS = 8_000;
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
   const problems = problemsOf(values);
   if (problems.length > 0) return problems;
-  const apiUrl = apiRootOf({ apiUrl: String(values.apiUrl).trim() });
-  if (!allowLocalServiceAccess && isLocalHost(new URL(apiUrl).hostname)) {
-    return [error(
-      "apiUrl",
-      `apiUrl is ${JSON.stringify(apiUrl)}, which is on this machine or in its network: ` +
-        "channels.allowLocalServiceAccess does not allow that",
-    )];
-  }
   const api = new TelegramApi({
-    token: String(values.token).trim(),
-    apiUrl,
+    token: String(values.token),
+    apiUrl: String(values.apiUrl),
     clock: systemClock,
     fetch: (input, init) => fetch(input, init),
   });

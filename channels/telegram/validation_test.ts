@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
-import { readSection } from "../../lib/channel/setup/read_section.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
 import manifest from "./manifest.ts";
 import { FakeTelegram } from "./testing/fake_telegram.ts";
 import { validate } from "./validation.ts";
@@ -8,11 +8,10 @@ import { validate } from "./validation.ts";
 async function findings(
   telegram: FakeTelegram,
   changes: Record<string, unknown> = {},
-  allowLocalServiceAccess = true,
+  allowLocal = true,
 ): Promise<SetupFinding[]> {
-  const { values } = readSection({ ...telegram.section, ...changes }, manifest);
-  const { signal } = new AbortController();
-  return await validate(values, { allowLocalServiceAccess, signal });
+  const section = { ...telegram.section, ...changes };
+  return await checkSection({ descriptor: manifest, validate }, section, { allowLocal });
 }
 
 async function withTelegram(run: (telegram: FakeTelegram) => Promise<void>): Promise<void> {

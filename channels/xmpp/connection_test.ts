@@ -7,6 +7,7 @@ import {
 } from "@std/assert";
 import { isLoginRefused, UncertainDeliveryError } from "../../lib/channel/delivery_error.ts";
 import { makeCertificate } from "../../tests/support/certificate.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { NS } from "./client/namespaces.ts";
 import { Person } from "./testing/person.ts";
@@ -14,6 +15,7 @@ import { Prosody, PROSODY_NEEDS } from "./testing/prosody.ts";
 import { Relay } from "./testing/relay.ts";
 import { sectionOf, TestChannel } from "./testing/test_channel.ts";
 import { testWithProsody, type World } from "./testing/test_with_prosody.ts";
+import manifest from "./manifest.ts";
 import { validate } from "./validation.ts";
 
 const test = testWithProsody("xmpp connects");
@@ -261,10 +263,11 @@ test("validate() logs in, and says what is wrong and where (C14)", async (world)
   const room = world.newRoom();
   const alice = await world.person("alice");
   await alice.join(room);
-  const found = async (changes: Record<string, unknown>, allowLocalServiceAccess = true) => {
+  const found = async (changes: Record<string, unknown>, allowLocal = true) => {
     const values = { ...sectionOf(server, "validated", { rooms: [room] }), ...changes };
     const signal = AbortSignal.timeout(10_000);
-    const findings = await validate(values, { allowLocalServiceAccess, signal });
+    const subject = { descriptor: manifest, validate };
+    const findings = await checkSection(subject, values, { allowLocal, signal });
     assert(!JSON.stringify(findings).includes("correct horse"));
     return findings.map(({ level, field }) => `${level} ${field}`);
   };

@@ -10,7 +10,7 @@ const manifest: ChannelDescriptor = {
     fields: {
       jid: { kind: "string", label: "Its own address, such as agent@example.org" },
       password: { kind: "secret", label: "Password of the account" },
-      host: { kind: "string", label: "Server, such as xmpp.example.org" },
+      host: { kind: "string", format: "host", label: "Server, such as xmpp.example.org" },
       port: { kind: "int", default: 5222, min: 1, max: 65_535, label: "Port" },
       tls: {
         kind: "enum",
@@ -39,6 +39,7 @@ const manifest: ChannelDescriptor = {
       ignore: { kind: "list", label: "Addresses and nicks of bots that are not heard" },
       uploadUrl: {
         kind: "string",
+        format: "url",
         label: "Where the server keeps files, such as https://upload.example.org",
       },
       language: {

@@ -4,17 +4,13 @@
  * @module
  */
 
-import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { foldAddresses } from "./client/jid.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
-import { type XmppSettings, xmppSettings } from "./settings.ts";
+import { type XmppConfig, type XmppSettings, xmppSettings } from "./settings.ts";
 import { type PostedMessage, type UploadedFile, XmppDriver } from "./xmpp_driver.ts";
-
-/** The fields of the manifest, defaults included. */
-export type XmppConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
 export class XmppChannel
   extends PlatformChannel<XmppConfig, HeardMessage, PostedMessage, UploadedFile> {

@@ -8,9 +8,9 @@
 import { systemClock } from "../../lib/base/clock.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { areRoomPasswords, readSettings, type XmppSettings } from "./settings.ts";
+import { readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { NS } from "./client/namespaces.ts";
 import { StanzaError } from "./client/stanza_error.ts";
@@ -22,28 +22,10 @@ import { accountFeatures } from "./client/account_features.ts";
 /** What is wrong, or may be; nothing for settings that work. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const { settings, problems } = readSettings(values);
-  const findings: SetupFinding[] = problems.map((problem) => ({ level: "error", ...problem }));
-  if (!areRoomPasswords(String(values.roomPasswords ?? ""))) {
-    const message =
-      "roomPasswords is no list such as room@conference.example.org password, other@…";
-    findings.push(error("roomPasswords", message));
-  }
-  if (!allowLocalServiceAccess) {
-    for (
-      const [field, host] of [["host", settings.host], [
-        "uploadUrl",
-        settings.uploadUrl?.hostname ?? "",
-      ]] as const
-    ) {
-      if (host === "" || !isLocalHost(host)) continue;
-      const message = `${host} is in the network of this machine, which channels may not use`;
-      findings.push(error(field, message));
-    }
-  }
-  if (findings.length > 0) return findings;
+  const { settings, problems } = readSettings(values as unknown as XmppConfig);
+  if (problems.length > 0) return problems;
   let caCerts: string[];
   try {
     caCerts = await readCaCerts(settings.caFile);

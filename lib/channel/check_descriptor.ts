@@ -40,8 +40,13 @@ const text = z.string().trim().min(1);
 const label = z.string().optional();
 
 const field = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("string"), default: z.string().optional(), label }),
-  z.strictObject({ kind: z.literal("secret"), label }),
+  z.strictObject({
+    kind: z.literal("string"),
+    format: z.enum(["url", "host"]).optional(),
+    default: z.string().optional(),
+    label,
+  }),
+  z.strictObject({ kind: z.literal("secret"), format: z.literal("token").optional(), label }),
   z.strictObject({
     kind: z.literal("int"),
     default: z.int().optional(),

@@ -8,11 +8,20 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 
+/**
+ * What a text has to be; empty ones are always right.
+ *
+ * - `url`: of a server, without a name, a query or a fragment; kept without slashes at its end.
+ * - `host`: a name or an address without a port; kept without brackets.
+ * - `token`: what goes into a header; kept without the blanks that are copied along.
+ */
+export type TextFormat = "url" | "host" | "token";
+
 /** One setting of a channel. */
 export type SetupField =
-  | { kind: "string"; default?: string; label?: string }
+  | { kind: "string"; format?: "url" | "host"; default?: string; label?: string }
   /** Never shown again once it is stored. */
-  | { kind: "secret"; label?: string }
+  | { kind: "secret"; format?: "token"; label?: string }
   | { kind: "int"; default?: number; min?: number; max?: number; label?: string }
   | { kind: "bool"; default?: boolean; label?: string }
   | { kind: "list"; default?: readonly string[]; label?: string }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { matchName, matchNames, mayMatchBelow } from "./match_names.ts";
+import { cpuMs } from "../../tests/support/cpu_ms.ts";
 
 /** The same by a regular expression, which may take for ever. */
 function byExpression(pattern: string, name: string): boolean {
@@ -61,7 +62,7 @@ Deno.test("matchNames() takes ** for any number of names, none too", () => {
 });
 
 Deno.test("matchNames() takes bounded time whatever pattern and path are", () => {
-  const start = performance.now();
+  const start = cpuMs();
   assert(!matchName("*a".repeat(100) + "b", "a".repeat(255)));
   assert(
     !matchNames(
@@ -69,8 +70,8 @@ Deno.test("matchNames() takes bounded time whatever pattern and path are", () =>
       Array.from({ length: 2_000 }, () => "a"),
     ),
   );
-  const tookMs = performance.now() - start;
-  assert(tookMs < 500, `${tookMs} ms`);
+  const tookMs = cpuMs() - start;
+  assert(tookMs < 2_000, `${tookMs} ms`);
 });
 
 Deno.test("mayMatchBelow() says yes exactly where a longer path can match", () => {

@@ -1348,6 +1348,8 @@ interface Channel {
   problem?: string;
   fields: Record<string, {
       kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
+      /** What a text has to be. */
+      format?: "url" | "host" | "token";
       default?: unknown;
       min?: number;
       max?: number;

@@ -4,9 +4,36 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/base/errors.ts";
+import type { PackageConfig } from "../../../lib/channel/base_channel.ts";
+import type { SetupFinding } from "../../../lib/channel/descriptor.ts";
+import { error, isLoopback, refuseErrors } from "../../../lib/channel/setup/findings.ts";
 import { isAddress } from "../mail/address.ts";
-import { MAIL_TLS_MODES, type MailTlsMode } from "./tls_modes.ts";
+import type { MailTlsMode } from "./tls_modes.ts";
+
+/** The section, as the manifest describes it. */
+export interface EmailConfig extends PackageConfig {
+  address: string;
+  fromName: string;
+  username: string;
+  password: string;
+  imapHost: string;
+  imapPort: number;
+  imapTls: MailTlsMode;
+  mailbox: string;
+  smtpHost: string;
+  smtpPort: number;
+  smtpTls: MailTlsMode;
+  smtpUsername: string;
+  smtpPassword: string;
+  tlsCaFile: string;
+  authservId: string;
+  requireAuthentication: boolean;
+  subject: string;
+  maxMessageMb: number;
+  maxAgeDays: number;
+  pollIntervalS: number;
+  maxAnswersPerHour: number;
+}
 
 /** Where and how to log in. */
 export interface MailServer {
@@ -37,131 +64,80 @@ export interface EmailSettings {
   maxAnswersPerHour: number;
 }
 
-/** What is wrong with one field. */
-export interface SettingsProblem {
-  field: string;
-  message: string;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The settings. Throws `config_invalid`, naming the first field that is wrong. */
-export function emailSettings(values: Readonly<Record<string, unknown>>): EmailSettings {
-  const { settings, problems } = readSettings(values);
-  const [first] = problems;
-  if (first === undefined) return settings;
-  throw new ServiceError("config_invalid", `Cannot use this email account: ${first.message}`, {
-    param: first.field,
-  });
+export function emailSettings(config: EmailConfig): EmailSettings {
+  const { settings, problems } = readSettings(config);
+  refuseErrors(problems);
+  return settings;
 }
 
 /** The settings, and everything that is wrong with them. No secret is in a message. */
 export function readSettings(
-  values: Readonly<Record<string, unknown>>,
-): { settings: EmailSettings; problems: SettingsProblem[] } {
-  const problems: SettingsProblem[] = [];
-  const wrong = (field: string, expected: string) =>
-    problems.push({
-      field,
-      message: `${field} is ${shown(field, values[field])}, expected ${expected}`,
-    });
-  const text = (field: string) => {
-    const value = values[field] ?? "";
-    if (typeof value === "string") return value;
-    wrong(field, "a text");
-    return "";
-  };
-  const whole = (field: string, usual: number, min: number, max: number) => {
-    const value = values[field] ?? usual;
-    if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) {
-      return Number(value);
-    }
-    wrong(field, `an integer from ${min} to ${max}`);
-    return usual;
-  };
-  const mode = (field: string): MailTlsMode => {
-    const value = values[field] ?? "tls";
-    const found = MAIL_TLS_MODES.find((one) => one === value);
-    if (found === undefined) wrong(field, `one of ${MAIL_TLS_MODES.join(", ")}`);
-    return found ?? "tls";
-  };
-  const host = (field: string) => {
-    const value = text(field).trim();
-    if (
-      !/^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])$/.test(value)
-    ) {
-      wrong(field, "a host name, or an address with IPv6 in brackets");
-    }
-    return value;
-  };
-
-  const address = text("address").trim().toLowerCase();
+  config: EmailConfig,
+): { settings: EmailSettings; problems: SetupFinding[] } {
+  const problems: SetupFinding[] = [];
+  const wrong = (field: keyof EmailConfig, expected: string) =>
+    problems.push(
+      error(
+        field,
+        `${field} is ${JSON.stringify(config[field]).slice(0, 80)}, expected ${expected}`,
+      ),
+    );
+  const address = config.address.toLowerCase();
   if (!isAddress(address)) wrong("address", "an address such as agent@example.com");
-  const username = text("username").trim() || address;
-  const password = text("password");
-  if (password === "") problems.push({ field: "password", message: "password is not set" });
+  const username = config.username || address;
+  const { password, tlsCaFile, requireAuthentication } = config;
   const imap: MailServer = {
-    host: host("imapHost"),
-    port: whole("imapPort", 993, 1, 65_535),
-    tls: mode("imapTls"),
+    host: config.imapHost,
+    port: config.imapPort,
+    tls: config.imapTls,
     username,
     password,
   };
   const smtp: MailServer = {
-    host: host("smtpHost"),
-    port: whole("smtpPort", 465, 1, 65_535),
-    tls: mode("smtpTls"),
-    username: text("smtpUsername").trim() || username,
-    password: text("smtpPassword") || password,
+    host: config.smtpHost,
+    port: config.smtpPort,
+    tls: config.smtpTls,
+    username: config.smtpUsername || username,
+    password: config.smtpPassword || password,
   };
   for (const [field, server] of [["imapTls", imap], ["smtpTls", smtp]] as const) {
-    if (server.tls === "none" && !isThisMachine(server.host)) {
+    if (server.tls === "none" && !isLoopback(server.host)) {
       wrong(field, "tls or starttls, as the server is not on this machine");
     }
   }
-  const tlsCaFile = text("tlsCaFile").trim();
   if (tlsCaFile !== "" && !tlsCaFile.startsWith("/")) wrong("tlsCaFile", "an absolute path");
-  const requireAuthentication = values.requireAuthentication ?? true;
-  if (typeof requireAuthentication !== "boolean") wrong("requireAuthentication", "true or false");
-  const authservId = text("authservId").trim().toLowerCase();
-  if (requireAuthentication !== false && authservId === "") {
-    problems.push({
-      field: "authservId",
-      message: "authservId is not set, and requireAuthentication is on: expected the name that " +
+  const authservId = config.authservId.toLowerCase();
+  if (requireAuthentication && authservId === "") {
+    problems.push(error(
+      "authservId",
+      "authservId is not set, and requireAuthentication is on: expected the name that " +
         "the server puts first in Authentication-Results",
-    });
+    ));
   }
   return {
     problems,
     settings: {
       address,
-      fromName: oneLine(text("fromName")),
+      fromName: oneLine(config.fromName),
       imap,
       smtp,
-      mailbox: text("mailbox").trim() || "INBOX",
+      mailbox: config.mailbox || "INBOX",
       tlsCaFile: tlsCaFile === "" ? undefined : tlsCaFile,
       authservId,
-      requireAuthentication: requireAuthentication !== false,
-      subject: oneLine(text("subject")) || "A message for you",
-      maxMessageBytes: whole("maxMessageMb", 25, 1, 50) * 1024 * 1024,
-      maxAgeMs: whole("maxAgeDays", 3, 1, 7) * DAY_MS,
-      pollMs: whole("pollIntervalS", 120, 5, 1_200) * 1_000,
-      maxAnswersPerHour: whole("maxAnswersPerHour", 20, 1, 1_000),
+      requireAuthentication,
+      subject: oneLine(config.subject) || "A message for you",
+      maxMessageBytes: config.maxMessageMb * 1024 * 1024,
+      maxAgeMs: config.maxAgeDays * DAY_MS,
+      pollMs: config.pollIntervalS * 1_000,
+      maxAnswersPerHour: config.maxAnswersPerHour,
     },
   };
-}
-
-/** Whether a host is this machine by its very name. */
-function isThisMachine(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(host);
 }
 
 /** Text without line breaks and other control characters, which end a header. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-}
-
-function shown(field: string, value: unknown): string {
-  if (/password/i.test(field)) return "what it is";
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : String(typeof value);
 }

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { headerFields } from "./header_fields.ts";
 import { chatIdOf, mailThread, readChatId } from "./mail_thread.ts";
 import { messageIdsIn, ownMessageId, threadKey } from "./message_ids.ts";
+import { cpuMs } from "../../../tests/support/cpu_ms.ts";
 
 const threadOf = (...lines: string[]) =>
   mailThread(headerFields(new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n`)), "uid:1:2");
@@ -51,11 +52,11 @@ Deno.test("mailThread() keeps the first and the last of very many references", a
 Deno.test("messageIdsIn() takes ids and nothing around them", () => {
   assertEquals(messageIdsIn("junk <a@b> <a@b> <c d@e> <@x> <f@> <g@h> >"), ["<a@b>", "<g@h>"]);
   assertEquals(messageIdsIn(`<${"x".repeat(300)}@b>`), []);
-  const before = performance.now();
+  const before = cpuMs();
   messageIdsIn("<a@".repeat(30_000));
   messageIdsIn("<".repeat(60_000));
   messageIdsIn(`<${"a".repeat(60_000)}`);
-  assert(performance.now() - before < 2_000);
+  assert(cpuMs() - before < 2_000);
 });
 
 Deno.test("readChatId() reads what chatIdOf() makes, and addresses alone", () => {

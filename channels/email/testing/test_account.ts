@@ -8,6 +8,9 @@ import { type Clock, systemClock } from "../../../lib/base/clock.ts";
 import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
 import type { OutboundMessage } from "../../../lib/contract/outbound_message.ts";
 import { FakeHost } from "../../../lib/channel/testing/fake_host.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
+import type { EmailConfig } from "../account/settings.ts";
+import manifest from "../manifest.ts";
 import { EmailChannel } from "../runtime.ts";
 import { MAIL_PASSWORD, type MailServers } from "./mail_servers.ts";
 
@@ -48,13 +51,18 @@ export function openHost(name = "email"): Promise<FakeHost<Clock>> {
   return FakeHost.openWith({ name, clock: systemClock as Clock });
 }
 
+/** What the runtime is given of a section. */
+export function emailConfig(section: Record<string, unknown>): EmailConfig {
+  return configFor(manifest, { section }) as unknown as EmailConfig;
+}
+
 /** Starts one, and waits until it is connected. */
 export async function startAccount(
   section: Record<string, unknown>,
   { name, host }: { name?: string; host?: FakeHost<Clock> } = {},
 ): Promise<TestAccount> {
   host ??= await openHost(name);
-  const channel = new EmailChannel(section, host);
+  const channel = new EmailChannel(emailConfig(section), host);
   const ended = channel.start();
   ended.catch(() => {});
   const given = host;

@@ -3,7 +3,10 @@
 import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
 import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
+import manifest from "../manifest.ts";
 import { MattermostChannel } from "../runtime.ts";
+import type { MattermostConfig } from "../settings.ts";
 import { FakeMattermost, type FakeMattermostOptions } from "./fake_mattermost.ts";
 
 export class TestChannel {
@@ -25,13 +28,9 @@ export class TestChannel {
     this.server = server;
     this.host = host;
     this.#before = { details: host.details.length, requests: server.api.requests.length };
-    const defaults = MattermostChannel.defaultConfig();
-    this.channel = new MattermostChannel({
-      ...defaults,
-      allowFrom: ["*"],
-      ...server.section,
-      ...changes,
-    }, host);
+    const section = { ...server.section, ...changes };
+    const config = configFor(manifest, { section }) as unknown as MattermostConfig;
+    this.channel = new MattermostChannel(config, host);
     this.started = this.channel.start().catch((error) => void (this.ended = error));
   }
 

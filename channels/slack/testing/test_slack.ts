@@ -8,26 +8,12 @@ import { type Clock, systemClock } from "../../../lib/base/clock.ts";
 import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
 import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { FakeHost } from "../../../lib/channel/testing/mod.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
+import manifest from "../manifest.ts";
 import { SlackChannel } from "../runtime.ts";
 import type { SlackConfig } from "../settings.ts";
 import type { FakeSlack } from "./fake_slack.ts";
 import { type FakeMessage } from "./fake_workspace.ts";
-
-const DEFAULTS: SlackConfig = {
-  botToken: "",
-  appToken: "",
-  mode: "socket",
-  signingSecret: "",
-  host: "127.0.0.1",
-  port: 0,
-  apiUrl: "",
-  respond: "mention",
-  replyInThread: true,
-  ackReaction: "eyes",
-  language: "en",
-  streaming: true,
-  allowFrom: ["*"],
-};
 
 /** How one is started. */
 export interface TestSlackOptions<C extends Clock> {
@@ -62,7 +48,8 @@ export class TestSlack<C extends Clock = Clock> implements AsyncDisposable {
     { changes = {}, host, clock = systemClock as Clock as C }: TestSlackOptions<C> = {},
   ): Promise<TestSlack<C>> {
     host ??= await FakeHost.openWith<C>({ name: "slack", clock });
-    const config = { ...DEFAULTS, ...slack.section, ...changes } as SlackConfig;
+    const section = { port: 0, ...slack.section, ...changes };
+    const config = configFor(manifest, { section }) as unknown as SlackConfig;
     return new TestSlack(slack, host, new SlackChannel(config, host));
   }
 

@@ -2,8 +2,10 @@
 
 import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
 import manifest from "../manifest.ts";
 import { XmppChannel } from "../runtime.ts";
+import type { XmppConfig } from "../settings.ts";
 import type { Person } from "./person.ts";
 import { type Prosody, XMPP_DOMAIN, XMPP_PASSWORD } from "./prosody.ts";
 
@@ -18,11 +20,7 @@ export function sectionOf(
   user: string,
   changes: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  const defaults = Object.entries(manifest.setup.fields).flatMap(([name, field]) =>
-    "default" in field && field.default !== undefined ? [[name, field.default] as const] : []
-  );
   return {
-    ...Object.fromEntries(defaults),
     jid: `${user}@${XMPP_DOMAIN}`,
     password: XMPP_PASSWORD,
     host: "127.0.0.1",
@@ -58,7 +56,9 @@ export class TestChannel {
     { user = server.newUser("agent"), stateDir }: { user?: string; stateDir?: string } = {},
   ): Promise<TestChannel> {
     const host = await FakeHost.open({ name: "xmpp", ...stateDir !== undefined && { stateDir } });
-    return new TestChannel(user, host, new XmppChannel(sectionOf(server, user, changes), host));
+    const section = sectionOf(server, user, changes);
+    const config = configFor(manifest, { section }) as unknown as XmppConfig;
+    return new TestChannel(user, host, new XmppChannel(config, host));
   }
 
   get jid(): string {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ServiceError } from "../../base/errors.ts";
 import type { SetupFinding } from "../descriptor.ts";
 
 /** Settings with it cannot be stored. */
@@ -31,4 +32,11 @@ export function isLocalHost(host: string): boolean {
   return /^(?:.*\.)?(?:localhost|local|internal)$/.test(plain) ||
     /^(?:0|10|127)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\./.test(plain) ||
     (plain.includes(":") && !/^[23]/.test(plain));
+}
+
+/** Throws `config_invalid` with the first error: a channel does not start with it. */
+export function refuseErrors(findings: readonly SetupFinding[]): void {
+  const wrong = findings.find(({ level }) => level === "error");
+  if (wrong === undefined) return;
+  throw new ServiceError("config_invalid", wrong.message, { param: wrong.field });
 }

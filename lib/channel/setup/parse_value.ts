@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SetupField } from "../descriptor.ts";
+import type { SetupField, TextFormat } from "../descriptor.ts";
 
 /** Characters of one text. */
 export const MAX_TEXT_CHARS = 65_536;
@@ -17,6 +17,9 @@ export type ParsedValue = { value: unknown } | { expected: string };
 
 const YES = ["true", "yes", "on", "1"];
 const NO = ["false", "no", "off", "0"];
+
+/** Name or number of a host, without a port. */
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$/;
 
 /**
  * Lists are lists of texts or one text with commas; numbers and truths may be texts. Blanks around a text
@@ -33,9 +36,10 @@ export function parseValue(field: SetupField, value: unknown): ParsedValue {
   }
   switch (field.kind) {
     case "secret":
-      return typeof value === "string" ? { value } : { expected: "a text" };
     case "string":
-      return typeof value === "string" ? { value: value.trim() } : { expected: "a text" };
+      if (typeof value !== "string") return { expected: "a text" };
+      if (field.format !== undefined) return parseFormat(field.format, value.trim());
+      return { value: field.kind === "string" ? value.trim() : value };
     case "int":
       return parseInteger(field, value);
     case "bool":
@@ -50,6 +54,27 @@ export function parseValue(field: SetupField, value: unknown): ParsedValue {
         expected: `one of ${field.choices.map((choice) => JSON.stringify(choice)).join(", ")}`,
       };
     }
+  }
+}
+
+function parseFormat(format: TextFormat, text: string): ParsedValue {
+  if (text === "") return { value: "" };
+  switch (format) {
+    case "url": {
+      const url = URL.parse(text);
+      const isOther = url === null || !/^https?:$/.test(url.protocol) ||
+        url.username + url.password + url.search + url.hash !== "";
+      if (!isOther) return { value: url.href.replace(/\/+$/, "") };
+      return { expected: "a URL such as https://chat.example.com, without a name, ? or #" };
+    }
+    case "host": {
+      const host = text.replace(/^\[(.*)\]$/, "$1");
+      return HOST.test(host) ? { value: host } : { expected: "a name or address without a port" };
+    }
+    case "token":
+      return /^[\x21-\x7e]+$/.test(text)
+        ? { value: text }
+        : { expected: "it as it was shown, without blanks and letters that no token has" };
   }
 }
 

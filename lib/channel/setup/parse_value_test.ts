@@ -88,3 +88,27 @@ Deno.test("parseValue() never throws, and takes what it gave", () => {
     }
   }));
 });
+
+Deno.test("parseValue() holds texts to their format, and keeps them in one spelling", () => {
+  const url: SetupField = { kind: "string", format: "url" };
+  assertEquals(value(url, " HTTPS://Chat.example.com/api// "), "https://chat.example.com/api");
+  for (
+    const given of ["chat.example.com", "ftp://x", "https://a:b@x", "https://x?y", "https://x#y"]
+  ) {
+    assertStringIncludes(expected(url, given), "a URL");
+  }
+  const host: SetupField = { kind: "string", format: "host" };
+  for (const given of ["mail.example.com", "10.0.0.1", "::1", "a_b"]) {
+    assertEquals(value(host, given), given);
+  }
+  assertEquals(value(host, "[::1]"), "::1");
+  for (const given of ["mail:25", "a b", "http://x", "-x", "x/", "[x]]"]) {
+    assertStringIncludes(expected(host, given), "without a port");
+  }
+  const token: SetupField = { kind: "secret", format: "token" };
+  assertEquals(value(token, " xoxb-1\n"), "xoxb-1");
+  for (const given of ["two words", "a\nb", "tök"]) {
+    assertStringIncludes(expected(token, given), "as it was shown");
+  }
+  for (const field of [url, host, token]) assertEquals(value(field, " "), "");
+});

@@ -9,6 +9,7 @@ import type { SetupFinding } from "../../channel/descriptor.ts";
 import { type ChannelInstance, instancesOf } from "../../channel/management/instances_of.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import { workerSource } from "../../registry/worker_source_of.ts";
+import { hostFindings } from "../../channel/setup/host_findings.ts";
 import { missingRequirements } from "../../channel/setup/missing_requirements.ts";
 import { readSection } from "../../channel/setup/read_section.ts";
 import type { HomePaths } from "../../config/paths.ts";
@@ -116,15 +117,20 @@ export async function packageFindings(
 ): Promise<SetupFinding[]> {
   if (!isReady(channel, instance)) return [];
   const impossible = await workerFindings(channel, instance, { next, paths });
-  if (impossible.length > 0 || channel.validator === undefined) return impossible;
+  if (impossible.length > 0) return impossible;
   const { values } = readSection(instance.section, channel.descriptor);
+  const { allowLocalServiceAccess } = next.channels;
+  const hosts = hostFindings(channel.descriptor, values, allowLocalServiceAccess);
+  const isRefused = hosts.some(({ level }) => level === "error");
+  if (isRefused || channel.validator === undefined) return hosts;
   const { dataDir } = paths;
   const source = workerSource({ config: next, dataDir }, channel, instance, "validator");
   const scrub = withoutValues(source.boot.secrets);
   const found = await workers.validate(source, values);
-  return found.map(({ level, field, message }) => ({
+  const scrubbed = found.map(({ level, field, message }) => ({
     level,
     ...field !== undefined && { field: scrub(field) },
     message: scrub(message),
   }));
+  return [...hosts, ...scrubbed];
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pageShape } from "./page_shape.ts";
+import { cpuMs } from "../../../tests/support/cpu_ms.ts";
 
 Deno.test("pageShape() counts elements and how deep they stand, by their tags", () => {
   const cases: [string, number, number][] = [
@@ -18,9 +19,9 @@ Deno.test("pageShape() counts elements and how deep they stand, by their tags", 
 
 Deno.test("pageShape() needs no more than a moment for pages made to be slow", () => {
   for (const evil of ["<".repeat(5_000_000), "<a".repeat(2_500_000), "<" + "a".repeat(5_000_000)]) {
-    const start = performance.now();
+    const start = cpuMs();
     pageShape(evil);
-    const took = performance.now() - start;
+    const took = cpuMs() - start;
     assert(took < 3_000, `${evil.slice(0, 4)} took ${took} ms`);
   }
 });

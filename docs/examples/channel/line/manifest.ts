@@ -7,7 +7,12 @@ const manifest: ChannelDescriptor = {
   dependencies: [],
   setup: {
     fields: {
-      host: { kind: "string", default: "127.0.0.1", label: "Host of the line server" },
+      host: {
+        kind: "string",
+        format: "host",
+        default: "127.0.0.1",
+        label: "Host of the line server",
+      },
       port: { kind: "int", default: 7007, min: 1, max: 65_535, label: "Its port" },
       password: { kind: "secret", label: "Password" },
     },
