@@ -4,15 +4,13 @@
  * @module
  */
 
-/** Removes what writes of this file left that did not end. Nobody may be writing it. */
-export async function removeTemporaries(path: string): Promise<void> {
-  const [dir, name] = split(path);
+/** Removes what writes of these files left that did not end. Nobody may be writing them. */
+export async function removeTemporaries(dir: string, names: readonly string[]): Promise<void> {
   for await (const entry of Deno.readDir(dir)) {
-    const rest = entry.name.startsWith(`${name}.`) ? entry.name.slice(name.length) : "";
-    if (/^\.[0-9a-f]{8}\.tmp$/.test(rest)) {
-      // What cannot be removed is no reason not to start.
-      await Deno.remove(`${dir}/${entry.name}`).catch(() => {});
-    }
+    const [, name] = /^(.+)\.[0-9a-f]{8}\.tmp$/.exec(entry.name) ?? [];
+    if (name === undefined || !names.includes(name)) continue;
+    // What cannot be removed is no reason not to start.
+    await Deno.remove(`${dir}/${entry.name}`).catch(() => {});
   }
 }
 
@@ -40,9 +38,4 @@ export async function makePrivate(path: string): Promise<void> {
 
 async function exists(path: string): Promise<boolean> {
   return await Deno.lstat(path).then(() => true, () => false);
-}
-
-function split(path: string): [dir: string, name: string] {
-  const slash = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
-  return [path.slice(0, slash), path.slice(slash + 1)];
 }

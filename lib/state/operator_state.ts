@@ -129,7 +129,7 @@ async function open(options: OperatorStateOptions): Promise<OperatorState> {
   const record = async (to: OperatorAudit) => {
     for (const file of Object.values(files)) await file.record(to);
   };
-  for (const file of Object.values(files)) await file.open();
+  await SealedFile.open(Object.values(files), { dir, keysDir, lock });
   await onRecords();
   const secrets = createSecretStore(secretDeps(files.secrets, {
     lock,

@@ -127,17 +127,27 @@ export class SealedFile<T> {
     });
   }
 
-  /** Puts in order what a crash left; to be called once, before the first use. */
-  async open(): Promise<void> {
-    await this.#options.lock.run(async () => {
-      await removeTemporaries(this.#path);
-      await removeTemporaries(this.#anchor);
-      await removeTemporaries(`${this.#options.keysDir}/${STATE_KEY_FILE}`);
-      const state = this.#readAnew();
-      if (isDamaged(state) || state.counter === 0) return;
-      await makePrivate(this.#path);
-      await this.#raiseAnchor(state.counter, await this.#seal());
+  /** Puts in order what a crash left of files of the same folders; once, before their first use. */
+  static async open(
+    files: readonly SealedFile<unknown>[],
+    { dir, keysDir, lock }: Pick<SealedFileOptions<unknown>, "dir" | "keysDir" | "lock">,
+  ): Promise<void> {
+    await lock.run(async () => {
+      const names = [STATE_KEY_FILE];
+      for (const { name } of files.map((file) => file.#options)) {
+        names.push(`${name}.json`, `operator-${name}.json`);
+      }
+      await removeTemporaries(dir, names);
+      await removeTemporaries(keysDir, names);
+      for (const file of files) await file.#settle();
     });
+  }
+
+  async #settle(): Promise<void> {
+    const state = this.#readAnew();
+    if (isDamaged(state) || state.counter === 0) return;
+    await makePrivate(this.#path);
+    await this.#raiseAnchor(state.counter, await this.#seal());
   }
 
   /**

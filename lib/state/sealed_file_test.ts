@@ -21,11 +21,13 @@ async function tempFiles() {
     anchor: `${temp.keysDir}/operator-words.json`,
     key: `${temp.keysDir}/operator.key`,
     async open(options: Partial<SealedFileOptions<Value>> = {}) {
+      const { dir, keysDir } = temp;
+      const lock = new StateLock({ path: `${dir}/lock` });
       const file = new SealedFile<Value>({
         name: "words",
-        dir: temp.dir,
-        keysDir: temp.keysDir,
-        lock: new StateLock({ path: `${temp.dir}/lock` }),
+        dir,
+        keysDir,
+        lock,
         empty: [],
         parse: (value) => {
           if (Array.isArray(value)) return value;
@@ -36,7 +38,7 @@ async function tempFiles() {
         now: Date.now,
         ...options,
       });
-      await file.open();
+      await SealedFile.open([file], { dir, keysDir, lock });
       return file;
     },
     [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),

@@ -222,7 +222,7 @@ class FileSecretStore implements SecretStore {
       const damage = keyDamage(state.value, found, keysDir);
       if (damage !== undefined) throw damagedError(damage, repair);
       if (found !== undefined && !isDamaged(found)) return found;
-      await removeTemporaries(`${keysDir}/${SECRETS_KEY_FILE}`);
+      await removeTemporaries(keysDir, [SECRETS_KEY_FILE]);
       await makeSecretsKey(keysDir, write);
       const made = readSecretsKey({ keysDir, fromEnv });
       if (made === undefined || isDamaged(made)) {
