@@ -109,7 +109,7 @@ Deno.test("telegram waits for no file that stops coming", async () => {
   const file = telegram.addFile("f", "documents/f", "x");
   telegram.say("", { caption: "read", document: { ...file, file_name: "f.txt" } });
   const id = telegram.say("behind");
-  await bot.ticking(bot.heard(id), 5_000);
+  await bot.ticking(bot.heard(id), 1_000);
   assertEquals(bot.turns.map(({ content }) => content), [
     "read\n\n[file]\n(The file f.txt could not be read.)",
     "behind",

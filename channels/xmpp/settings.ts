@@ -102,12 +102,6 @@ export function readSettings(
       );
     }
   }
-  if (!areRoomPasswords(config.roomPasswords)) {
-    wrong(
-      "roomPasswords",
-      "roomPasswords is no list such as room@conference.example.org password, other@…",
-    );
-  }
   const settings: XmppSettings = {
     ...config,
     jid: { local: jid?.local ?? "", domain: jid?.domain ?? "", resource },
@@ -123,7 +117,7 @@ export function readSettings(
 const PAIR = /^(\S+)\s+(.+)$/;
 
 /** Whether each part of `roomPasswords` is a room and its password. */
-function areRoomPasswords(text: string): boolean {
+export function areRoomPasswords(text: string): boolean {
   return text.split(/[,\n]/).map((one) => one.trim()).filter(Boolean).every((one) =>
     PAIR.test(one)
   );

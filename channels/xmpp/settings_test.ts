@@ -34,7 +34,6 @@ Deno.test("readSettings() names each field that is wrong, and no secret", () => 
       ["resource", "a\nb"],
       ["nick", "a\u0001"],
       ["rooms", ["conference.example.org"]],
-      ["roomPasswords", "sesame"],
       ["inviteFrom", ["ann@example.org/phone"]],
     ] as const
   ) {

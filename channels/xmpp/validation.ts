@@ -10,7 +10,7 @@ import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
-import { readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
+import { areRoomPasswords, readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
 import { NS } from "./client/namespaces.ts";
 import { StanzaError } from "./client/stanza_error.ts";
@@ -24,7 +24,13 @@ export async function validate(
   values: Readonly<Record<string, unknown>>,
   { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const { settings, problems } = readSettings(values as unknown as XmppConfig);
+  const config = values as unknown as XmppConfig;
+  const { settings, problems } = readSettings(config);
+  if (!areRoomPasswords(config.roomPasswords)) {
+    const message =
+      "roomPasswords is no list such as room@conference.example.org password, other@…";
+    problems.push(error("roomPasswords", message));
+  }
   if (problems.length > 0) return problems;
   let caCerts: string[];
   try {
