@@ -6,7 +6,7 @@
  */
 
 import { join } from "@std/path";
-import { BaseChannel, type PackageConfig } from "../../lib/channel/base_channel.ts";
+import { BaseChannel } from "../../lib/channel/base_channel.ts";
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
