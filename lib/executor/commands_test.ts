@@ -86,9 +86,9 @@ Deno.test("run() without a sandbox ends a command's group, and waits for no keep
     assert(end.type === "timeout" && end.output === "begun\n", JSON.stringify(end));
     const started = performance.now();
     // It leaves the group, and holds the pipe for longer than anybody waits.
-    const kept = await sh("setsid sleep 5 & echo done");
+    const kept = await sh("setsid sleep 25 & echo done");
     assert(kept.type === "exited" && kept.output === "done\n", JSON.stringify(kept));
-    assert(performance.now() - started < 4_500);
+    assert(performance.now() - started < 20_000);
   });
 });
 

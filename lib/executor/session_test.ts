@@ -366,7 +366,7 @@ testBoth(
       longestMs = Math.max(longestMs, performance.now() - start);
     }
     assert(answers > 100, `${answers} answers`);
-    assert(longestMs < 1_000, `${longestMs} ms`);
+    assert(longestMs < 10_000, `${longestMs} ms`);
     const grown = (Deno.memoryUsage().rss - before) / 1024 / 1024;
     assert(grown < 150, `${grown} MiB`);
     await flooding.close();
