@@ -66,10 +66,10 @@ const MAX: Record<"whole" | "followed", Cost> = {
   },
   followed: {
     ...NOTHING,
-    statements: 50,
-    commits: 8,
+    statements: 42,
+    commits: 6,
     synced: 2,
-    pages: 26,
+    pages: 23,
     parsed: 4_000,
     written: 3_200,
   },

@@ -43,6 +43,8 @@ export class Recorder {
   #held: Delta[] = [];
   #heldChars = 0;
   #cancelTimer: (() => void) | undefined;
+  /** The stream whose first piece has been written. */
+  #streamId: string | undefined;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -63,8 +65,8 @@ export class Recorder {
 
   /** Says one thing. Need not be awaited: a failure is reported. */
   say(event: AgentEvent, durability?: Durability): void {
-    if (isDelta(event) && this.#mayHold) this.#hold(event);
-    else this.#append([...this.takeHeld(), event], durability);
+    if (isDelta(event) && this.#mayHold) return this.#hold(event);
+    this.#append([...this.takeHeld(), event], durability ?? this.#paceOf(event));
   }
 
   /** Adds a message of the context, with its events in the same transaction. */
@@ -107,6 +109,14 @@ export class Recorder {
   get #mayHold(): boolean {
     const { journal, turn } = this.#deps;
     return !turn.durable && !journal.isFollowed(turn.sessionId);
+  }
+
+  /** The first piece of a stream is seen at once. */
+  #paceOf(event: AgentEvent): Durability | undefined {
+    if (!isDelta(event)) return undefined;
+    const isFirst = event.streamId !== this.#streamId;
+    this.#streamId = event.streamId;
+    return isFirst ? undefined : "paced";
   }
 
   #hold(event: Delta): void {

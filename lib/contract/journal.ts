@@ -278,8 +278,11 @@ export interface Fork {
   beforeUserIndex: number;
 }
 
-/** How sure a write has to be: `full` is on the disk before the promise resolves. */
-export type Durability = "full" | "normal";
+/**
+ * How sure a write has to be: `full` is on the disk before the promise resolves. `paced` is as sure as
+ * `normal`, and waits some milliseconds for its neighbours: what comes token by token.
+ */
+export type Durability = "full" | "normal" | "paced";
 
 /** What a follower of a session asks for. */
 export interface FollowOptions {

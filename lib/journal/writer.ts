@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { Durability } from "../contract/journal.ts";
 
@@ -8,6 +9,9 @@ const MAX_BATCH_WRITES = 1_024;
 
 /** The same for the characters that its writes carry. */
 const MAX_BATCH_CHARS = 8 * 1024 * 1024;
+
+/** How long after a commit a paced write waits for more, milliseconds: half a frame of a screen. */
+const PACE_MS = 8;
 
 /** What takes part in each batch because it keeps something in memory. Only `beforeCommit` may throw. */
 export interface BatchParticipant {
@@ -48,29 +52,36 @@ type Attempt =
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #schedule: (flush: () => void) => void;
+  readonly #clock: Pick<Clock, "after" | "elapsed">;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   #queue: PendingWrite[] = [];
   #queuedChars = 0;
   #scheduled = false;
   #closed = false;
+  #cancelTimer: (() => void) | undefined;
+  #committedMs = -Infinity;
   #synchronous: Durability | undefined;
   #participant: BatchParticipant | undefined;
 
   /** `schedule` calls back when the present turn of the event loop is over. */
   constructor(
     db: DatabaseSync,
-    { schedule = setImmediate }: { schedule?: (flush: () => void) => void } = {},
+    { schedule = setImmediate, clock = systemClock }: {
+      schedule?: (flush: () => void) => void;
+      clock?: Pick<Clock, "after" | "elapsed">;
+    } = {},
   ) {
     this.#db = db;
     this.#schedule = schedule;
+    this.#clock = clock;
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#commit = db.prepare("COMMIT");
   }
 
   /**
    * Puts a write into the batch of this turn of the event loop and resolves with its result once the
-   * batch is committed; `full`: once it is on the disk. Writes run in their order. When one throws
+   * batch is committed; `full`: once it is on the disk; `paced`: it may wait for more. Writes run in their order. When one throws
    * (instead of returning a {@linkcode Refused}),
    * the batch is undone, it is tried again alone and the others without it; when the commit fails,
    * each is tried alone. So `run` may be called more than once, and only those reject that fail by
@@ -85,13 +96,21 @@ export class Writer {
       this.#queuedChars += chars;
       if (this.#queue.length >= MAX_BATCH_WRITES || this.#queuedChars >= MAX_BATCH_CHARS) {
         this.#flush();
-      } else if (!this.#scheduled) {
-        this.#scheduled = true;
-        this.#schedule(() => {
-          this.#scheduled = false;
-          this.#flush();
-        });
-      }
+      } else this.#flushSoon(durability);
+    });
+  }
+
+  #flushSoon(durability: Durability): void {
+    if (this.#scheduled) return;
+    const waitMs = durability === "paced" ? this.#committedMs + PACE_MS - this.#clock.elapsed() : 0;
+    if (waitMs > 0) {
+      this.#cancelTimer ??= this.#clock.after(waitMs, () => this.#flush());
+      return;
+    }
+    this.#scheduled = true;
+    this.#schedule(() => {
+      this.#scheduled = false;
+      this.#flush();
     });
   }
 
@@ -112,10 +131,13 @@ export class Writer {
   }
 
   #flush(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     const batch = this.#queue;
     this.#queue = [];
     this.#queuedChars = 0;
     this.#settle(batch);
+    this.#committedMs = this.#clock.elapsed();
   }
 
   /** Commits the writes, together if that works, and answers each. Never changes their order. */

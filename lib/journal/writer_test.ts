@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
+import { fakeClock } from "../agent/testing/fake_clock.ts";
 import { ServiceError } from "../base/errors.ts";
 import { query } from "./query.ts";
 import { Refused, Writer } from "./writer.ts";
@@ -14,7 +15,8 @@ function setUp() {
   const insertRow = query(db, "INSERT INTO rows (id, parent) VALUES (?, ?)");
   const selectIds = query<[number]>(db, "SELECT id FROM rows ORDER BY id");
   const flushes: (() => void)[] = [];
-  const writer = new Writer(db, { schedule: (flush) => flushes.push(flush) });
+  const clock = fakeClock();
+  const writer = new Writer(db, { schedule: (flush) => flushes.push(flush), clock });
   const batches: string[] = [];
   writer.participate({
     beforeCommit: () => {},
@@ -28,6 +30,7 @@ function setUp() {
     });
   return {
     db,
+    clock,
     writer,
     insert,
     batches,
@@ -48,6 +51,37 @@ Deno.test("write() commits everything of a turn of the event loop at once", asyn
   assertEquals(batches, ["commit"]);
   assertEquals(writer.pending(), 0);
   assertEquals(ids(), [1, 2, 3]);
+});
+
+Deno.test("write() has paced ones wait for more behind a commit, and for nothing else", async () => {
+  const { writer, clock, insert, flush, flushes, batches } = setUp();
+  const paced = () => writer.write("paced", () => 0);
+  const first = paced();
+  assertEquals(flushes.length, 1);
+  flush();
+  await first;
+  const [one, two] = [paced(), paced()];
+  assertEquals(flushes.length, 0);
+  clock.tick(7);
+  assertEquals(batches, ["commit"]);
+  clock.tick(1);
+  await Promise.all([one, two]);
+  assertEquals(batches, ["commit", "commit"]);
+  // Another write takes them along, and none is left to a timer.
+  const order: string[] = [];
+  const before = paced().then(() => order.push("paced"));
+  const other = insert(1).then(() => order.push("other"));
+  flush();
+  await Promise.all([before, other]);
+  assertEquals([order, batches.length, clock.timers()], [["paced", "other"], 3, 0]);
+  clock.tick(8);
+  const alone = paced();
+  flush();
+  await alone;
+  const left = paced();
+  writer.close();
+  await left;
+  assertEquals([batches.length, clock.timers()], [5, 0]);
 });
 
 Deno.test("write() resolves by itself when nobody flushes", async () => {
