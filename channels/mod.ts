@@ -78,6 +78,22 @@ export const CHANNELS: readonly ChannelPackage[] = [
     },
   },
   {
+    folder: "signal",
+    loadManifest: () => import("./signal/manifest.ts"),
+    modules: {
+      "connect.ts": moduleUrl("channels/signal/connect.ts").href,
+      "runtime.ts": moduleUrl("channels/signal/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/signal/settings.ts").href,
+      "signal_driver.ts": moduleUrl("channels/signal/signal_driver.ts").href,
+      "validation.ts": moduleUrl("channels/signal/validation.ts").href,
+    },
+    locales: {
+      "de": () => import("./signal/locales/de.json", { with: { type: "json" } }),
+      "es": () => import("./signal/locales/es.json", { with: { type: "json" } }),
+      "zh": () => import("./signal/locales/zh.json", { with: { type: "json" } }),
+    },
+  },
+  {
     folder: "slack",
     loadManifest: () => import("./slack/manifest.ts"),
     modules: {

@@ -77,7 +77,11 @@ const descriptor = z.strictObject({
     validator: z.string().optional(),
     steps: z.array(text).optional(),
   }),
-  management: z.strictObject({ multiInstance: z.boolean(), adapter: z.string().optional() })
+  management: z.strictObject({
+    multiInstance: z.boolean(),
+    adapter: z.string().optional(),
+    identity: z.string().optional(),
+  })
     .optional(),
   connector: z.string().optional(),
   capabilities: z.array(z.enum(CHANNEL_CAPABILITIES)),
@@ -134,6 +138,11 @@ export function checkDescriptor(value: unknown, folder: string): ChannelDescript
     ] as const
   ) if (target !== undefined) requireTarget(folder, key, target);
   requireSetup(folder, data.setup);
+  const identity = data.management?.identity;
+  if (identity !== undefined && !Object.hasOwn(data.setup.fields, identity)) {
+    const what = `management.identity names "${identity}", which is no field`;
+    throw fault(folder, "management.identity", what);
+  }
   requirePlaceholders(folder, data.setup, data.permissions);
   requireWildcards(folder, data.permissions);
   return data;

@@ -108,6 +108,11 @@ export interface ManagementSpec {
   multiInstance: boolean;
   /** Module of the adapter, `channels/<name>/<file>.ts:<export>`; absent: `accountsAdapter` of this manifest. */
   adapter?: string;
+  /**
+   * Field that says which account of the platform it is, where no token does: of two instances that are on
+   * and have the same one, the second does not run.
+   */
+  identity?: string;
 }
 
 /** What a channel's worker may reach, beside its own section of the configuration. */

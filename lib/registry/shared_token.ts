@@ -1,5 +1,6 @@
 /**
- * Two instances of a channel with one token are one bot that hears everything twice, and answers it twice.
+ * Two instances of a channel with one token, or with one account, are one bot that hears everything twice,
+ * and answers it twice.
  *
  * @module
  */
@@ -22,7 +23,8 @@ export function sharedTokenProblem(
 ): string | undefined {
   const { fields, required } = descriptor.setup;
   const tokens = Object.keys(fields).filter((name) =>
-    fields[name]!.kind === "secret" && TOKEN.test(name)
+    (fields[name]!.kind === "secret" && TOKEN.test(name)) ||
+    name === descriptor.management?.identity
   );
   const places = required.flatMap((each) => each.fields)
     .filter((name) => fields[name]?.kind === "string");

@@ -24,7 +24,10 @@ testPlatforms(
   async () => {
     const platforms = new Map<string, ChannelPlatform>();
     try {
-      for (const [name, open] of Object.entries(PLATFORMS)) platforms.set(name, await open());
+      for (const [name, open] of Object.entries(PLATFORMS)) {
+        // signal-cli takes no acknowledgement: what it has written to a process that dies is lost.
+        if (name !== "signal") platforms.set(name, await open());
+      }
       await tryKills(platforms);
     } finally {
       await Promise.all([...platforms.values()].map((platform) => platform.close()));

@@ -152,6 +152,8 @@ const BUTTONS: Partial<Record<PlatformName, (world: PlatformWorld) => number>> =
       delete_at === 0 && ((props.attachments ?? []) as { actions?: unknown[] }[])
         .some(({ actions }) => (actions ?? []).length > 0)
     ).length,
+  signal: ({ platforms }) =>
+    platforms.signal.sent().filter(({ text }) => text.includes("👍")).length,
   slack: ({ platforms }) =>
     platforms.slack.workspace.ofBot().filter(({ message }) =>
       message.blocks?.some(({ type }) => type === "actions")
@@ -265,6 +267,8 @@ const WRITE_OLD: Partial<Record<PlatformName, (world: PlatformWorld, ageMs: numb
     }),
   mattermost: ({ platforms: { mattermost } }, ageMs) =>
     mattermost.write(mattermost.senders[0], "from long ago", { create_at: Date.now() - ageMs }),
+  signal: ({ platforms: { signal } }, ageMs) =>
+    signal.writeInGroup(signal.senders[0], "from long ago", { timestamp: Date.now() - ageMs }),
   slack: ({ platforms: { slack } }, ageMs) =>
     slack.say(slack.chatId, {
       text: "from long ago",
@@ -364,6 +368,7 @@ const REQUESTS: Record<PlatformName, (platforms: Platforms) => number> = {
   matrix: ({ matrix }) => matrix.calls.length,
   mattermost: ({ mattermost }) =>
     mattermost.api.requests.length + mattermost.sockets.upgrades.length,
+  signal: ({ signal }) => signal.calls.length,
   slack: ({ slack }) => slack.calls.length,
   telegram: ({ telegram }) => telegram.requests,
   xmpp: ({ xmpp }) => (xmpp as XmppPlatform).connections,

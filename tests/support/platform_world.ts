@@ -3,6 +3,7 @@
 import type { FakeDiscord } from "../../channels/discord/testing/fake_discord.ts";
 import type { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts";
 import type { FakeMattermost } from "../../channels/mattermost/testing/fake_mattermost.ts";
+import type { FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import type { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import type { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
@@ -19,6 +20,7 @@ export interface Platforms {
   discord: FakeDiscord;
   matrix: FakeHomeserver;
   mattermost: FakeMattermost;
+  signal: FakeSignal;
   slack: FakeSlack;
   telegram: FakeTelegram;
   xmpp: ChannelPlatform;

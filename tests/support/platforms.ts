@@ -3,6 +3,7 @@
 import { FakeDiscord } from "../../channels/discord/testing/fake_discord.ts";
 import { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts";
 import { FakeMattermost } from "../../channels/mattermost/testing/fake_mattermost.ts";
+import { FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
 import { Prosody, PROSODY_NEEDS } from "../../channels/xmpp/testing/prosody.ts";
@@ -17,6 +18,7 @@ export const PLATFORMS: Readonly<Record<string, () => Promise<ChannelPlatform>>>
   discord: () => FakeDiscord.open(),
   matrix: () => FakeHomeserver.open(),
   mattermost: () => FakeMattermost.open(),
+  signal: () => FakeSignal.open(),
   slack: () => FakeSlack.open(),
   telegram: () => FakeTelegram.open(),
   ...withoutProsody ? {} : { xmpp: openXmpp },

@@ -12,7 +12,13 @@ import type { HandledMessage } from "../../contract/inbound_message.ts";
 import type { OutboundMessage } from "../../contract/outbound_message.ts";
 import { PermanentDeliveryError } from "../delivery_error.ts";
 import type { Answers } from "./answers.ts";
-import type { ApprovalButton, ClickOutcome, Edit, PlatformClick } from "./driver.ts";
+import type {
+  ApprovalButton,
+  ClickOutcome,
+  Edit,
+  PlatformClick,
+  PlatformReaction,
+} from "./driver.ts";
 import type { IntakeEntry } from "./intake.ts";
 import type { Memory } from "./memory.ts";
 import type { PlatformWords } from "./platform_words.ts";
@@ -29,7 +35,7 @@ export interface ApprovalsDeps<Ref> {
   split: (markdown: string) => string[];
   /** Rejects as `send` does. */
   edit: (ref: Ref, edit: Edit) => Promise<unknown>;
-  memory: Pick<Memory, "get" | "set">;
+  memory: Pick<Memory, "get" | "set" | "entries">;
   words: PlatformWords;
   clock: Pick<Clock, "now" | "elapsed">;
 }
@@ -54,7 +60,18 @@ interface Shown<Ref> {
   chatId: string;
   /** Its last part, which has the buttons. */
   text: string;
+  /** Absent in files of earlier versions. */
+  digest?: string;
+  denyOnly?: true;
 }
+
+/** Reactions that answer, without what only colours them. */
+const ANSWERS: Readonly<Record<string, boolean>> = {
+  "👍": true,
+  "✅": true,
+  "👎": false,
+  "❌": false,
+};
 
 export class Approvals<Ref> {
   readonly #deps: ApprovalsDeps<Ref>;
@@ -76,12 +93,13 @@ export class Approvals<Ref> {
     const buttons = denyOnly ? [button(false)] : [button(true), button(false)];
     const { chatId } = message;
     // Before the post: buttons that stand there although nobody could say so work all the same.
-    if (this.#shown.get(id) === undefined) this.#shown.add(event, { chatId, text: "" });
+    const about = { chatId, digest, ...denyOnly === true && { denyOnly } };
+    if (this.#shown.get(id) === undefined) this.#shown.add(event, { ...about, text: "" });
     const posted = await answers.send(message, {
       ...hasButtons && { buttons },
       orElse: words("approval"),
     });
-    this.#shown.add(event, { chatId, ...posted! });
+    this.#shown.add(event, { ...about, ...posted! });
   }
 
   /** Takes the buttons away and says how it came out. Rejects as `send` does. */
@@ -103,6 +121,22 @@ export class Approvals<Ref> {
       if (!(error instanceof PermanentDeliveryError)) throw error;
       await answers.send({ ...message, content: said });
     }
+  }
+
+  /** Undefined for a reaction that answers nothing; else as a click. Never rejects. */
+  async react(
+    { emoji, isOn, chatId, id: clickId, senderId, senderName }: PlatformReaction,
+    deps: ClickDeps,
+  ): Promise<ClickOutcome | undefined> {
+    const isApproved = ANSWERS[emoji.replace(/[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu, "")];
+    if (isApproved === undefined) return undefined;
+    const approvalId = this.#shown.find((shown) =>
+      shown.chatId === chatId && shown.ref !== undefined && isOn(shown.ref)
+    );
+    const { digest, denyOnly } = approvalId === undefined ? {} : this.#shown.get(approvalId)!;
+    if (digest === undefined || (isApproved && denyOnly)) return undefined;
+    const click = { approvalId: approvalId!, isApproved, digest, senderId, chatId, clickId };
+    return await this.click({ ...click, ...senderName !== undefined && { senderName } }, deps);
   }
 
   /** Stores a click that counts; never rejects. */

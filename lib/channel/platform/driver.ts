@@ -73,6 +73,18 @@ export interface PlatformClick {
   isOn?: (ref: unknown) => boolean;
 }
 
+/** Somebody set a reaction to a message. */
+export interface PlatformReaction {
+  /** Whether a message of ours is the one. */
+  isOn: (ref: unknown) => boolean;
+  emoji: string;
+  senderId: string;
+  senderName?: string;
+  chatId: string;
+  /** The platform's own: the same reaction that is told again is no second one. */
+  id: string;
+}
+
 /** What became of a click; also the key of the word for whoever clicked. */
 export type ClickOutcome = "taken" | "answered" | "expired" | "notAllowed" | "failed";
 
@@ -204,6 +216,11 @@ export interface PlatformSession<Item> {
   ): Promise<void>;
   /** Stores a click that counts. */
   click(click: PlatformClick): Promise<ClickOutcome>;
+  /**
+   * On a platform without buttons a reaction to an approval answers it: 👍 or ✅, 👎 or ❌; `words("react")`
+   * says so. Others are left alone. Whoever is too late gets a word. Never rejects.
+   */
+  react(reaction: PlatformReaction): Promise<void>;
   /** Whether `allowFrom` lists somebody; who is not listed may be given a code, and is named in the log, once. */
   isAllowed(sender: PlatformSender): boolean;
   /** Says what people should look into, behind "connected as …"; undefined when it is over. */

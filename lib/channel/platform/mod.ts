@@ -39,6 +39,7 @@ export type {
   PlatformDriver,
   PlatformFile,
   PlatformMessage,
+  PlatformReaction,
   PlatformSession,
   Posting,
 } from "./driver.ts";

@@ -9,8 +9,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
 import { eventOf } from "../outbound_event.ts";
 import { Answers } from "./answers.ts";
-import { Approvals } from "./approvals.ts";
-import type { Edit, PlatformDriver, Posting } from "./driver.ts";
+import { Approvals, type ClickDeps } from "./approvals.ts";
+import type { Edit, PlatformDriver, PlatformReaction, Posting } from "./driver.ts";
 import { EditedStreams } from "./edited_streams.ts";
 import type { Memory } from "./memory.ts";
 import type { PlatformWords } from "./platform_words.ts";
@@ -133,6 +133,18 @@ export class Outlet<Ref, File> {
         ...{ kind: "own", metadata, key: `${key}.${at}`, isFirst: at === 0 },
       });
     }
+  }
+
+  /** A reaction that answers an approval; one that is too late gets a word. Never rejects. */
+  async react(reaction: PlatformReaction, deps: ClickDeps): Promise<void> {
+    const outcome = await this.approvals.react(reaction, deps);
+    if (outcome === undefined || outcome === "taken") return;
+    await this.tell(reaction.chatId, `late:${reaction.id}`, this.#deps.words(outcome)).catch(
+      (error) =>
+        deps.log.warning("That a reaction came too late was not told", {
+          reason: (error as Error).message,
+        }),
+    );
   }
 
   /** What waits for its time to be shown waits no longer. */

@@ -21,7 +21,7 @@ import {
   UncertainDeliveryError,
 } from "../delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
-import type { ClickEntry } from "./approvals.ts";
+import type { ClickDeps, ClickEntry } from "./approvals.ts";
 import { backoffMs } from "./backoff.ts";
 import type { OutgoingFile, PlatformDriver, PlatformSession } from "./driver.ts";
 import { removeLeftFiles } from "./inbound_files.ts";
@@ -240,6 +240,11 @@ export abstract class PlatformChannel<
   #session(memory: Memory): PlatformSession<Item> {
     const { host } = this;
     const intake = this.#intake!;
+    const clicks: ClickDeps = {
+      isAllowed: (senderId) => this.isAllowed(senderId),
+      add: (entries) => intake.add(entries),
+      log: host.log,
+    };
     return {
       host,
       memory,
@@ -247,12 +252,8 @@ export abstract class PlatformChannel<
       signal: this.#ending.signal,
       cursor: (name) => intake.cursor(name),
       receive: (entries, cursors) => intake.add(entries, cursors),
-      click: (click) =>
-        this.#open!.outlet.approvals.click(click, {
-          isAllowed: (senderId) => this.isAllowed(senderId),
-          add: (entries) => intake.add(entries),
-          log: host.log,
-        }),
+      click: (click) => this.#open!.outlet.approvals.click(click, clicks),
+      react: (reaction) => this.#open!.outlet.react(reaction, clicks),
       isAllowed: (sender) => {
         if (this.isAllowed(sender.senderId)) return true;
         this.#strangers.met(sender);

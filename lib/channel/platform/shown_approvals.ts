@@ -32,7 +32,7 @@ export type ClickProblem = "over" | "expired" | "repeated";
 
 /** What they are kept with. */
 export interface ShownApprovalsDeps {
-  memory: Pick<Memory, "get" | "set">;
+  memory: Pick<Memory, "get" | "set" | "entries">;
   clock: Pick<Clock, "now" | "elapsed">;
 }
 
@@ -71,6 +71,12 @@ export class ShownApprovals<Shown> {
   /** What shows it; undefined where that is not known. */
   get(approvalId: string): Shown | undefined {
     return this.#get(approvalId)?.shown;
+  }
+
+  /** Id of the newest that is shown so; undefined where there is none. */
+  find(isShownSo: (shown: Shown) => boolean): string | undefined {
+    const all = this.#deps.memory.entries<Kept<Shown>>(KIND);
+    return all.findLast(([, { shown }]) => shown !== undefined && isShownSo(shown))?.[0];
   }
 
   /** It waits no more, and no click counts from now on. Gives what shows it. */

@@ -12,6 +12,11 @@ function open() {
     },
     set: (kind: string, name: string, value: unknown) =>
       void kept.set(`${kind} ${name}`, JSON.stringify(value)),
+    entries: <T>(kind: string) =>
+      [...kept].filter(([key]) => key.startsWith(`${kind} `)).map(([key, text]): [string, T] => [
+        key.slice(kind.length + 1),
+        JSON.parse(text),
+      ]),
   };
   const begin = () => new ShownApprovals<{ post: string }>({ memory, clock });
   return { clock, begin, approvals: begin() };

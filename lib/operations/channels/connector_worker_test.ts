@@ -15,6 +15,7 @@ async function connection(module: string) {
         ...source,
         boot: { ...boot, module: new URL(`./testing/${module}`, import.meta.url).href },
       }),
+    isSecret: (_, field) => field === "botToken",
     apply: ({ values }) => Promise.resolve(void applied.push(values)),
     clock: systemClock,
   });

@@ -27,6 +27,8 @@ export interface ConnectsDeps {
     values: Readonly<Record<string, unknown>>;
     by: string;
   }): Promise<void>;
+  /** Whether a field of a channel holds a secret. */
+  isSecret(name: string, field: string): boolean;
   clock: Clock;
 }
 
@@ -205,9 +207,11 @@ class Connection {
   ): Promise<ShownConnection> {
     const { name, query, by } = this.#request;
     const own = this.#scrub;
-    // Any of them may be a secret, and nobody knows these yet.
+    // Nobody knows these yet.
     const brought = withoutValues(
-      Object.values(values).filter((value) => typeof value === "string"),
+      Object.entries(values).flatMap(([field, value]) =>
+        typeof value === "string" && this.#deps.isSecret(name, field) ? value : []
+      ),
     );
     this.#scrub = (text) => brought(own(text));
     this.#isApplying = true;

@@ -46,6 +46,7 @@ Deno.test("Connects: whatever comes when, an end is for ever, and nothing is wri
             });
           },
         },
+        isSecret: () => true,
         apply: () => Promise.resolve(void applied++),
       });
       let over: ShownConnection | undefined;
