@@ -58,13 +58,6 @@ export interface UploadedFile {
   content: Json;
 }
 
-/** Which approval a message asks for. */
-interface Asked {
-  id: string;
-  digest: string;
-  chatId: string;
-}
-
 /** How long a server shows a sign, and how often it is renewed, milliseconds. */
 const TYPING_MS = 30_000;
 const TYPING_EVERY_MS = 22_000;
@@ -280,13 +273,14 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       this.#answered.get(chatId) !== question;
     const relation = relationOf(place, isFirst && isNew && kind === "answer" ? metadata : {});
     const isBoth = buttons?.length === 2;
-    const said = isBoth ? `${text}\n\n${this.#words("react")}` : text;
+    const hint = () => this.#deps.session.words("react", { yes: YES, no: NO });
+    const said = isBoth ? `${text}\n\n${hint()}` : text;
     const content = file === undefined
       ? textContent(said, kind === "answer" ? "m.text" : "m.notice", relation)
       : { ...file.content, ...relates(relation) };
     const eventId = await this.#writer.send(place.roomId, content, "message", key);
     if (kind === "answer") this.#noteAnswered(chatId, question);
-    if (buttons !== undefined) await this.#offer(place.roomId, { chatId, eventId }, buttons);
+    if (buttons !== undefined) await this.#offer(place.roomId, eventId, buttons);
     return { chatId, eventId };
   }
 
@@ -300,16 +294,15 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
   /** Reactions only save typing: without them people choose the same two by hand. */
   async #offer(
     roomId: string,
-    { chatId, eventId }: MatrixRef,
+    eventId: string,
     buttons: readonly ApprovalButton[],
   ): Promise<void> {
-    const { memory, host: { log } } = this.#deps.session;
-    const [{ approvalId: id, digest }] = buttons as [ApprovalButton];
-    memory.set("asked", eventId, { id, digest, chatId } satisfies Asked);
     for (const { isApproval } of buttons) {
       const mark = isApproval ? YES : NO;
       await this.#writer.react(roomId, eventId, mark, "react").catch((error) =>
-        log.warning("A reaction could not be added", { reason: readFault(error).words })
+        this.#deps.session.host.log.warning("A reaction could not be added", {
+          reason: readFault(error).words,
+        })
       );
     }
   }
@@ -326,32 +319,20 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     await this.edit(ref, { text, kind: "note", isFinal: true });
   }
 
-  /** A click on a reaction, or one that somebody has chosen by hand; one that is too late gets a word. */
+  /** A click on a reaction, or one that somebody has chosen by hand. */
   async #onReaction(roomId: string, event: MatrixEvent): Promise<void> {
-    const { session } = this.#deps;
     const { rel_type, event_id: eventId, key } = record(event.content["m.relates_to"]);
-    if (rel_type !== "m.annotation" || typeof eventId !== "string") return;
-    // With or without the selector that asks for the coloured form.
-    const mark = typeof key === "string" ? key.replaceAll("\uFE0F", "") : "";
-    // The second is of versions before this one.
-    const asked = session.memory.get<Asked>("asked", eventId) ??
-      session.memory.get<Asked>("approval", eventId);
-    if (asked === undefined || (mark !== YES && mark !== NO)) return;
-    const { id: approvalId, digest, chatId } = asked;
-    if (placeOf(chatId)?.roomId !== roomId) return;
-    const outcome = await session.click({
-      ...{ approvalId, digest, chatId, isApproved: mark === YES, clickId: event.eventId },
+    if (rel_type !== "m.annotation" || typeof key !== "string") return;
+    await this.#deps.session.react({
+      isOn: (ref) => {
+        const { chatId, eventId: mine } = ref as MatrixRef;
+        return mine === eventId && placeOf(chatId)?.roomId === roomId;
+      },
+      emoji: key,
       senderId: event.sender,
       senderName: this.#rooms.nameOf(roomId, event.sender),
+      id: event.eventId,
     });
-    if (outcome === "taken") return;
-    const word = textContent(session.words(outcome), "m.notice", relationOf(placeOf(chatId)!, {}));
-    // Nobody waits for it, and the same transaction again is the same event.
-    this.#writer.send(roomId, word, "late", eventId, event.sender).catch((error) =>
-      session.host.log.warning("A late answer could not be told so", {
-        reason: readFault(error).words,
-      })
-    );
   }
 
   async #showTyping(chatId: string, timeoutMs: number): Promise<void> {

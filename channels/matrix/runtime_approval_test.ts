@@ -26,7 +26,7 @@ Deno.test("MatrixChannel shows an approval with reactions to click, each the com
   const eventId = asked(test, "apr_1");
   assertEquals(server.reactions(), [{ eventId, key: "✅" }, { eventId, key: "❌" }]);
   assertMatch(server.sent()[0]!.text, /✅ allows it, ❌ refuses it/);
-  server.react(eventId, "👍");
+  server.react(eventId, "🎉");
   server.react(eventId, "✅", "@mallory:example.org");
   const click = server.react(eventId, "✅\uFE0F");
   await server.redeliver(click);

@@ -13,7 +13,6 @@ import zh from "./locales/zh.json" with { type: "json" };
 export const ENGLISH = {
   encryptedRoom: "This room is encrypted, and I cannot read what is written here. " +
     "Please invite me to a room without encryption.",
-  react: "Or react to this message: ✅ allows it, ❌ refuses it.",
   steps: "✓ Steps: {count}",
 };
 

@@ -22,7 +22,7 @@ export class SignalChannel extends PlatformChannel<SignalConfig, HeardMessage, S
   }
 
   protected open(session: PlatformSession<HeardMessage>): Promise<SignalDriver> {
-    return Promise.resolve(new SignalDriver({ config: this.config, session }));
+    return Promise.resolve(new SignalDriver(this.config, session));
   }
 
   protected classify(error: unknown): unknown {

@@ -32,6 +32,7 @@ import {
   type HeardMessage,
   type OwnAccount,
   readEnvelope,
+  type ReadReaction,
   recipientOf,
   type SignalFile,
 } from "./inbound/read_envelope.ts";
@@ -39,12 +40,6 @@ import { CODES } from "./rpc/delivery_error_of.ts";
 import { RpcError, SignalRpc } from "./rpc/signal_rpc.ts";
 import type { SignalConfig } from "./settings.ts";
 import { signalParts, toSignal } from "./text/to_signal.ts";
-
-/** What a driver is made of. */
-export interface SignalDriverDeps {
-  config: SignalConfig;
-  session: PlatformSession<HeardMessage>;
-}
 
 /** A message of ours. */
 export interface SignalRef {
@@ -67,9 +62,6 @@ const EDIT_MS = 3_000;
 /** Edits of a message that Signal's own programs make at most. The last is for its last text. */
 const MAX_EDITS = 10;
 
-/** Files of one message. */
-const MAX_FILES = 10;
-
 /** Bytes of a file: it goes through a line of JSON. */
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
@@ -86,7 +78,7 @@ const MAX_QUOTE_CHARS = 200;
 export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   readonly files: FileRules<OutgoingFile> = {
     maxBytes: MAX_FILE_BYTES,
-    group: (files) => chunks(files, MAX_FILES),
+    group: (files) => [[...files]],
     joins: () => true,
   };
   readonly typing = {
@@ -94,17 +86,20 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     show: (chatId: string) => this.#ask("sendTyping", recipient(chatId)),
     hide: (chatId: string) => this.#ask("sendTyping", { ...recipient(chatId), stop: true }),
   };
-  readonly #deps: SignalDriverDeps;
+  readonly #config: SignalConfig;
+  readonly #session: PlatformSession<HeardMessage>;
   #rpc: SignalRpc | undefined;
   #me: OwnAccount;
-  #connected: Promise<unknown> = Promise.resolve();
+  #connected: Promise<unknown> | undefined;
+  #left: Promise<unknown> | undefined;
   /** What came and is not on the disk yet, in order. */
   readonly #unstored: IntakeEntry<HeardMessage>[] = [];
   #storing: Promise<void> = Promise.resolve();
 
-  constructor(deps: SignalDriverDeps) {
-    this.#deps = deps;
-    this.#me = { number: deps.config.account, uuid: undefined };
+  constructor(config: SignalConfig, session: PlatformSession<HeardMessage>) {
+    this.#config = config;
+    this.#session = session;
+    this.#me = { number: config.account, uuid: undefined };
   }
 
   connect(signal: AbortSignal, ready: (who: string) => void): Promise<string> {
@@ -114,40 +109,43 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   }
 
   async #connect(signal: AbortSignal, ready: (who: string) => void): Promise<string> {
-    const { config: { host, port, account }, session: { host: { clock } } } = this.#deps;
+    const { host, port, account } = this.#config;
+    const { clock } = this.#session.host;
     await this.#store();
     const onReceive = (params: unknown) => this.#receive(params);
-    const rpc = await SignalRpc.open({ host, port, clock, onReceive }, signal);
+    const rpc = this.#rpc = await SignalRpc.open({ host, port, clock, onReceive }, signal);
     let subscription: unknown;
     // All that was told before its answer is read by then, and Signal's server keeps the rest.
-    const end = () =>
-      rpc.call("unsubscribeReceive", { account, subscription }, END_MS).catch(() => {})
-        .finally(() => rpc.close());
-    signal.addEventListener("abort", end, { once: true });
+    const leave = () => {
+      const left = rpc.call("unsubscribeReceive", { account, subscription }, END_MS);
+      this.#left = left.catch(() => {});
+    };
+    signal.addEventListener("abort", leave, { once: true });
     try {
-      if (signal.aborted) await end();
       await this.#learnOwnId(rpc);
       // Whatever its --receive-mode is.
       subscription = await rpc.call("subscribeReceive", { account });
-      this.#rpc = rpc;
       ready(`${account} by signal-cli at ${host}:${port}`);
       return await Promise.race([rpc.closed, this.#look(rpc)]);
     } finally {
       this.#rpc = undefined;
-      signal.removeEventListener("abort", end);
+      signal.removeEventListener("abort", leave);
       rpc.close();
       await rpc.closed;
     }
   }
 
   async close(): Promise<void> {
+    await this.#left;
+    this.#rpc?.close();
     await this.#connected;
     await this.#storing.catch(() => {});
   }
 
   /** Mentions and replies may name us by our number as well, so that without it all goes on. */
   async #learnOwnId(rpc: SignalRpc): Promise<void> {
-    const { config: { account }, session: { memory } } = this.#deps;
+    const { account } = this.#config;
+    const { memory } = this.#session;
     let uuid = memory.get<string>("account", account);
     if (uuid === undefined) {
       const found = await rpc.call("getUserStatus", { account, recipient: [account] })
@@ -163,9 +161,9 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
 
   /** Resolves when it does not answer any more; rejects when it has the account no more. */
   async #look(rpc: SignalRpc): Promise<string> {
-    const { config: { account }, session: { host: { clock } } } = this.#deps;
+    const { account } = this.#config;
     for (;;) {
-      await sleep(LOOK_MS, clock, rpc.signal);
+      await sleep(LOOK_MS, this.#session.host.clock, rpc.signal);
       if (rpc.signal.aborted) return await rpc.closed;
       const accounts = await accountsOf(rpc);
       if (accounts?.includes(account) === false) {
@@ -177,12 +175,10 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   }
 
   #receive(params: unknown): void {
-    const { config: { respond }, session } = this.#deps;
+    const session = this.#session;
     const read = readEnvelope(params, this.#me);
     if (read?.kind === "reaction") {
-      const { target } = read;
-      const isOn = (ref: unknown) =>
-        (ref as SignalRef).timestamp === target || this.#edited(ref as SignalRef).newest === target;
+      const isOn = (ref: unknown) => this.#isNamed(ref as SignalRef, read);
       return void session.react({ ...read, isOn });
     }
     if (read?.kind === "untrusted") {
@@ -193,7 +189,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     }
     if (read === undefined) return;
     const { message, isGroup, isAddressed } = read;
-    if (isGroup && respond === "mention" && !isAddressed) return;
+    if (isGroup && this.#config.respond === "mention" && !isAddressed) return;
     const { chatId, senderId, senderName } = message;
     if (!session.isAllowed({ senderId, senderName, ...!isGroup && { directChatId: chatId } })) {
       return;
@@ -208,7 +204,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     return this.#storing = this.#storing.catch(() => {}).then(async () => {
       while (this.#unstored.length > 0) {
         const entries = this.#unstored.slice();
-        await this.#deps.session.receive(entries);
+        await this.#session.receive(entries);
         this.#unstored.splice(0, entries.length);
       }
     });
@@ -241,9 +237,8 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
 
   async fetchFile({ ref }: PlatformFile, maxBytes: number) {
     const { id } = ref as SignalFile;
-    const { account } = this.#deps.config;
     // It wants one of the two, and looks at none of them.
-    const asked = this.#ask("getAttachment", { id, recipient: account });
+    const asked = this.#ask("getAttachment", { id, recipient: this.#config.account });
     const { data } = await asked.catch((error) => {
       throw error instanceof RpcError
         ? new UnreadableFileError("signal-cli has it no more")
@@ -255,13 +250,13 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   }
 
   async handedOn({ senderId, timestamp }: HeardMessage): Promise<void> {
-    if (!this.#deps.config.readReceipts) return;
+    if (!this.#config.readReceipts) return;
     const receipt = { recipient: senderId, targetTimestamps: [timestamp], type: "read" };
     await this.#ask("sendReceipt", receipt);
   }
 
   async acknowledge({ chatId, senderId, timestamp }: HeardMessage): Promise<void> {
-    const { ackReaction: emoji } = this.#deps.config;
+    const { ackReaction: emoji } = this.#config;
     if (emoji === "") return;
     const target = { targetAuthor: senderId, targetTimestamp: timestamp };
     await this.#ask("sendReaction", { ...recipient(chatId), emoji, ...target });
@@ -282,7 +277,8 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   async post(posting: Posting): Promise<SignalRef> {
     const { chatId, text, kind, metadata, isFirst, files, buttons } = posting;
     const isAsked = buttons?.length === 2;
-    const said = isAsked ? `${text}\n\n${this.#deps.session.words("react")}` : text;
+    const hint = () => this.#session.words("react", { yes: "👍", no: "👎" });
+    const said = isAsked ? `${text}\n\n${hint()}` : text;
     const attachments = await Promise.all(files.map(dataUrlOf));
     const timestamp = await this.#send(chatId, {
       ...toSignal(said),
@@ -298,7 +294,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     if (!isFinal && count >= MAX_EDITS - 1) return;
     const newest = await this.#send(ref.chatId, { ...toSignal(text), editTimestamp });
     const edited: Edited = { newest, count: count + 1 };
-    this.#deps.session.memory.set("edited", String(ref.timestamp), edited);
+    this.#session.memory.set("edited", String(ref.timestamp), edited);
   }
 
   async removeNote(ref: SignalRef): Promise<void> {
@@ -306,8 +302,14 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     await this.#ask("remoteDelete", { ...recipient(ref.chatId), targetTimestamp });
   }
 
+  /** By its first time, or that of its newest edit. */
+  #isNamed(ref: SignalRef, { chatId, target }: ReadReaction): boolean {
+    return ref.chatId === chatId &&
+      (ref.timestamp === target || this.#edited(ref).newest === target);
+  }
+
   #edited({ timestamp }: SignalRef): Edited {
-    const { memory } = this.#deps.session;
+    const { memory } = this.#session;
     return memory.get("edited", String(timestamp)) ?? { newest: timestamp, count: 0 };
   }
 
@@ -322,7 +324,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   #ask(method: string, params: object): Promise<unknown> {
     const rpc = this.#rpc;
     if (rpc === undefined) return Promise.reject(new NotConnectedError("signal-cli is away"));
-    return rpc.call(method, { account: this.#deps.config.account, ...params });
+    return rpc.call(method, { account: this.#config.account, ...params });
   }
 }
 
@@ -362,11 +364,4 @@ function quoteOf(chatId: string, { timestamp, author, text }: Posting["metadata"
 async function dataUrlOf({ path, name }: OutgoingFile): Promise<string> {
   const content = (await Deno.readFile(path)).toBase64();
   return `data:${mediaTypeOf(name)};filename=${encodeURIComponent(name)};base64,${content}`;
-}
-
-function chunks<T>(all: readonly T[], size: number): T[][] {
-  return Array.from(
-    { length: Math.ceil(all.length / size) },
-    (_, at) => all.slice(at * size, (at + 1) * size),
-  );
 }

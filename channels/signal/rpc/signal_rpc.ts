@@ -6,7 +6,7 @@
 
 import type { Clock } from "../../../lib/base/clock.ts";
 import { NotConnectedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { neverSent, openConnection } from "../../../lib/channel/platform/mod.ts";
+import { openConnection } from "../../../lib/channel/platform/mod.ts";
 
 /** Where signal-cli is. */
 export interface SignalAddress {
@@ -68,8 +68,8 @@ export class SignalRpc {
     const { host: hostname, port } = deps;
     try {
       return new SignalRpc(await openConnection({ hostname, port }, signal), deps);
-    } catch (error) {
-      if (!neverSent(error) && !(error instanceof Error && "code" in error)) throw error;
+    } catch {
+      signal.throwIfAborted();
       throw new NotConnectedError(`signal-cli can't be reached at ${hostname}:${port}`);
     }
   }

@@ -76,6 +76,8 @@ const ANSWERS: Readonly<Record<string, boolean>> = {
 export class Approvals<Ref> {
   readonly #deps: ApprovalsDeps<Ref>;
   readonly #shown: ShownApprovals<Shown<Ref>>;
+  /** Those that are being posted: people may see one before we know what it is called. */
+  readonly #posting = new Set<Promise<unknown>>();
 
   constructor(deps: ApprovalsDeps<Ref>) {
     this.#deps = deps;
@@ -95,11 +97,12 @@ export class Approvals<Ref> {
     // Before the post: buttons that stand there although nobody could say so work all the same.
     const about = { chatId, digest, ...denyOnly === true && { denyOnly } };
     if (this.#shown.get(id) === undefined) this.#shown.add(event, { ...about, text: "" });
-    const posted = await answers.send(message, {
+    const posting = answers.send(message, {
       ...hasButtons && { buttons },
       orElse: words("approval"),
-    });
-    this.#shown.add(event, { ...about, ...posted! });
+    }).then((posted) => this.#shown.add(event, { ...about, ...posted! }));
+    this.#posting.add(posting);
+    await posting.finally(() => this.#posting.delete(posting));
   }
 
   /** Takes the buttons away and says how it came out. Rejects as `send` does. */
@@ -125,18 +128,18 @@ export class Approvals<Ref> {
 
   /** Undefined for a reaction that answers nothing; else as a click. Never rejects. */
   async react(
-    { emoji, isOn, chatId, id: clickId, senderId, senderName }: PlatformReaction,
+    { emoji, isOn, id: clickId, senderId, senderName }: PlatformReaction,
     deps: ClickDeps,
-  ): Promise<ClickOutcome | undefined> {
+  ): Promise<{ outcome: ClickOutcome; approvalId: string; chatId: string } | undefined> {
     const isApproved = ANSWERS[emoji.replace(/[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu, "")];
     if (isApproved === undefined) return undefined;
-    const approvalId = this.#shown.find((shown) =>
-      shown.chatId === chatId && shown.ref !== undefined && isOn(shown.ref)
-    );
-    const { digest, denyOnly } = approvalId === undefined ? {} : this.#shown.get(approvalId)!;
+    await Promise.allSettled(this.#posting);
+    const approvalId = this.#shown.find(({ ref }) => ref !== undefined && isOn(ref));
+    if (approvalId === undefined) return undefined;
+    const { chatId, digest, denyOnly } = this.#shown.get(approvalId)!;
     if (digest === undefined || (isApproved && denyOnly)) return undefined;
-    const click = { approvalId: approvalId!, isApproved, digest, senderId, chatId, clickId };
-    return await this.click({ ...click, ...senderName !== undefined && { senderName } }, deps);
+    const click = { approvalId, isApproved, digest, senderId, senderName, chatId, clickId };
+    return { outcome: await this.click(click, deps), approvalId, chatId };
   }
 
   /** Stores a click that counts; never rejects. */

@@ -80,7 +80,6 @@ export interface PlatformReaction {
   emoji: string;
   senderId: string;
   senderName?: string;
-  chatId: string;
   /** The platform's own: the same reaction that is told again is no second one. */
   id: string;
 }
@@ -217,8 +216,9 @@ export interface PlatformSession<Item> {
   /** Stores a click that counts. */
   click(click: PlatformClick): Promise<ClickOutcome>;
   /**
-   * On a platform without buttons a reaction to an approval answers it: 👍 or ✅, 👎 or ❌; `words("react")`
-   * says so. Others are left alone. Whoever is too late gets a word. Never rejects.
+   * On a platform without buttons a reaction to an approval answers it: 👍 or ✅, 👎 or ❌; the question says
+   * so by `words("react", { yes, no })`. Others are left alone. Whoever is too late gets a word. Never
+   * rejects.
    */
   react(reaction: PlatformReaction): Promise<void>;
   /** Whether `allowFrom` lists somebody; who is not listed may be given a code, and is named in the log, once. */

@@ -137,13 +137,14 @@ export class Outlet<Ref, File> {
 
   /** A reaction that answers an approval; one that is too late gets a word. Never rejects. */
   async react(reaction: PlatformReaction, deps: ClickDeps): Promise<void> {
-    const outcome = await this.approvals.react(reaction, deps);
-    if (outcome === undefined || outcome === "taken") return;
-    await this.tell(reaction.chatId, `late:${reaction.id}`, this.#deps.words(outcome)).catch(
-      (error) =>
-        deps.log.warning("That a reaction came too late was not told", {
-          reason: (error as Error).message,
-        }),
+    const answered = await this.approvals.react(reaction, deps);
+    if (answered === undefined || answered.outcome === "taken") return;
+    const { outcome, approvalId, chatId } = answered;
+    const key = `late:${approvalId}:${reaction.senderId}`;
+    await this.tell(chatId, key, this.#deps.words(outcome)).catch((error) =>
+      deps.log.warning("That a reaction did not count was not told", {
+        reason: (error as Error).message,
+      })
     );
   }
 

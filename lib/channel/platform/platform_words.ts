@@ -18,7 +18,7 @@ export const PLATFORM_ENGLISH = {
   denied: "Denied.",
   unanswered: "Nobody answered in time.",
   void: "No longer needed.",
-  react: "Or react to this message: 👍 allows it, 👎 refuses it.",
+  react: "Or react to this message: {yes} allows it, {no} refuses it.",
   taken: "Your answer was passed on.",
   answered: "This was answered already.",
   expired: "It is too late: nobody waits for this answer any more.",
