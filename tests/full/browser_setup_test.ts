@@ -2,12 +2,13 @@
 
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ACCOUNT, FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import { checkLook, openPage } from "../support/browser.ts";
 import { openJournal } from "../../lib/journal/open.ts";
 import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { freePort } from "../support/free_port.ts";
-import decodeQR from "qr/decode.js";
 import { needs } from "../support/needs.ts";
+import { readSvgQr } from "../support/read_qr.ts";
 import { shareService } from "../support/shared_service.ts";
 import { httpOf } from "../support/wire_socket.ts";
 
@@ -258,26 +259,30 @@ Deno.test({
 });
 
 Deno.test({
-  ...needs("a channel that is connected step by step shows a code, and waits", "chromium"),
+  ...needs("a channel that is connected step by step shows a code, and asks for one", "chromium"),
   async fn() {
     await using page = await openAt("#/chat");
-    // No channel of this program connects so: what the service would answer is said here.
+    // What a connector of another kind would answer is said here.
     const steps = [
       // Nothing was under way before the page was opened.
       { state: "cancelled", message: "old" },
       { state: "waiting", message: MARKUP, show: { code: "1234", url: "javascript:alert(1)" } },
-      { state: "waiting", message: "Scan it", show: { qr: "2@abc" } },
+      { state: "waiting", message: "A code was sent", asks: "Code of the message" },
       { state: "connected", message: "Connected as ann" },
     ];
-    const asked: string[] = [];
+    const asked: [string, string | null][] = [];
     await page.route("**/api/settings/channels?**", async (route) => {
       const answer = await (await route.fetch()).json();
       const channels = answer.channels.map((each: object) => ({ ...each, connects: true }));
       await route.fulfill({ json: { channels } });
     });
     await page.route("**/api/settings/channels/*/connect/*", async (route) => {
-      asked.push(new URL(route.request().url()).pathname.split("/").at(-1)!);
-      await route.fulfill({ json: steps[asked.length - 1]! });
+      const request = route.request();
+      asked.push([new URL(request.url()).pathname.split("/").at(-1)!, request.postData()]);
+      // It waits until somebody has typed.
+      const isTyped = asked.at(-1)![1]?.includes("5678") === true;
+      const at = isTyped ? 3 : Math.min(asked.length, 3) - 1;
+      await route.fulfill({ json: steps[at]! });
     });
     await page.getByRole("link", { name: "Channels" }).click();
     await page.getByRole("link", { name: "Webhook" }).click();
@@ -285,13 +290,51 @@ Deno.test({
     await page.getByText(MARKUP).waitFor();
     await page.getByText("1234").waitFor();
     assertEquals(await page.locator(".connect-flow a, .connect-flow img").count(), 0);
-    const code = page.getByRole("img", { name: "QR code to scan" });
-    await code.waitFor();
-    assertEquals(decoded(await code.locator("path").getAttribute("d") ?? ""), "2@abc");
-    // It asks for nothing, so there is nothing to type.
+    // It asks for nothing yet, so there is nothing to type.
     assertEquals(await page.locator(".connect-flow input").count(), 0);
+    await page.getByLabel("Code of the message").fill("5678");
+    await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("Connected as ann").waitFor();
-    assertEquals(asked, ["poll", "start", "poll", "poll"]);
+    assertEquals(asked.slice(0, 3).map(([action]) => action), ["poll", "start", "poll"]);
+  },
+});
+
+Deno.test({
+  ...needs("an account of Signal is linked by the QR code of its page, and runs", "chromium"),
+  async fn() {
+    const signal = await FakeSignal.open();
+    signal.accounts.clear();
+    await using page = await openAt("#/channels");
+    await page.getByRole("link", { name: "Signal" }).click();
+    await page.getByText(/more settings/).click();
+    await page.locator('[data-field="port"]').getByRole("spinbutton").fill(String(signal.port));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await page.getByRole("button", { name: "Connect" }).click();
+    const code = page.getByRole("img", { name: "QR code to scan" });
+    const shown = async () => {
+      const [, , size] = (await code.getAttribute("viewBox"))!.split(" ");
+      return readSvgQr((await code.locator("path").getAttribute("d"))!, Number(size));
+    };
+    await code.waitFor();
+    const first = await shown();
+    assertEquals(signal.links, [first]);
+    // Whoever loads the page anew sees the same one, and may cancel it.
+    await page.reload();
+    await code.waitFor();
+    assertEquals(await shown(), first);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("The connection was cancelled").waitFor();
+    await page.getByRole("button", { name: "Connect" }).click();
+    await code.waitFor();
+    signal.scan(await shown(), ACCOUNT);
+    await page.getByText(`Connected as ${ACCOUNT}`).waitFor();
+    assertEquals((await readConfig()).channels.signal, { port: signal.port, account: ACCOUNT });
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText(`connected as ${ACCOUNT} by signal-cli`).waitFor();
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Switch on" }).waitFor();
+    await signal.close();
   },
 });
 
@@ -326,18 +369,3 @@ Deno.test({
     assertEquals(await page.getByRole("button", { name: "Show more" }).count(), 0);
   },
 });
-
-/** What a phone reads in the drawing of a QR code: a square for each dark module. */
-function decoded(path: string): string {
-  const dark = new Set([...path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map(([, x, y]) => `${x} ${y}`));
-  const scale = 4;
-  const size = scale * (5 + Math.max(...[...dark].map((at) => Number(at.split(" ")[0]))));
-  const data = new Uint8Array(size * size * 4).fill(255);
-  for (let at = 0; at < size * size; at++) {
-    const [x, y] = [at % size, Math.floor(at / size)];
-    if (dark.has(`${Math.floor(x / scale)} ${Math.floor(y / scale)}`)) {
-      data.fill(0, at * 4, at * 4 + 3);
-    }
-  }
-  return decodeQR({ width: size, height: size, data });
-}

@@ -163,6 +163,11 @@ export class FakeSignal implements ChannelPlatform {
     return Promise.resolve();
   }
 
+  /** Codes that nobody has scanned. */
+  get links(): string[] {
+    return [...this.#links.keys()];
+  }
+
   /** Signal's app scans a code. */
   confirm(show: { qr?: string } | undefined): void {
     this.scan(show?.qr ?? "", ACCOUNT);
