@@ -57,7 +57,7 @@ interface Edited {
 const TYPING_MS = 10_000;
 
 /** Between two edits, milliseconds; each is kept in the history of its message, on every device. */
-const EDIT_MS = 3_000;
+const EDIT_MS = 2_000;
 
 /** Edits of a message that Signal's own programs make at most. The last is for its last text. */
 const MAX_EDITS = 10;

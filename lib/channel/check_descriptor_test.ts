@@ -55,6 +55,7 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
     [{ ...GOOD, capabilities: ["fly"] }, "capabilities.0"],
     [{ ...GOOD, webui: "index.ts" }, "webui"],
     [{ ...GOOD, permissions: undefined }, "permissions"],
+    [{ ...GOOD, management: { multiInstance: true, identity: "phone" } }, 'names "phone"'],
     [{ ...GOOD, locales: ["../de"] }, "locales.0"],
     [{ ...GOOD, locales: ["de", "de"] }, "twice"],
     ...[

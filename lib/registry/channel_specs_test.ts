@@ -269,3 +269,37 @@ Deno.test("channelSpecs() does not start an instance with the token of another, 
   assertEquals(problems({ work: { enabled: false } }), ["", ""]);
   assertEquals(problems({ default: { enabled: false }, work: {} }), ["", ""]);
 });
+
+Deno.test("channelSpecs() does not start an instance with the account of another, where a field says which it is", () => {
+  const management = { multiInstance: true, identity: "nick" };
+  const mail = testDescriptor({ ...MAIL, management });
+  const registry = testRegistry([testChannel(mail, accountsAdapter(mail))]);
+  const problems = (work: Section) => {
+    const section = {
+      ...GOOD,
+      nick: "ann",
+      accounts: { work: { botToken: "0ther-token", ...work } },
+    };
+    const config = configSchema.parse({ channels: { mail: section } });
+    return channelSpecs({
+      registry,
+      config,
+      dataDir: "/home/data",
+      fingerprintKey: new Uint8Array(32),
+    })
+      .map(({ problem = "" }) => problem);
+  };
+  assertStringIncludes(problems({})[1]!, "Cannot use mail.work: its nick is that of mail");
+  assertEquals(problems({ nick: "ben" }), ["", ""]);
+});
+
+Deno.test("channelSpecs() has another fingerprint for an instance that was connected anew, and for it alone", () => {
+  const fingerprints = (connections: ReadonlyMap<string, number>) =>
+    channelSpecs({ ...inputs({ chat: GOOD, mail: GOOD }), connections })
+      .map(({ runtimeName, fingerprint }) => `${runtimeName} ${fingerprint}`);
+  const before = fingerprints(new Map());
+  const after = fingerprints(new Map([["mail", 1]]));
+  const changed = after.filter((each) => !before.includes(each));
+  assertEquals(changed.map((each) => each.split(" ")[0]), ["mail"]);
+  assertEquals(fingerprints(new Map([["mail", 1]])), after);
+});

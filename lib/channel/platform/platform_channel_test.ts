@@ -278,3 +278,40 @@ Deno.test("PlatformChannel says in a question without buttons how it came out", 
     ]);
   });
 });
+
+Deno.test("PlatformChannel takes a reaction to an approval for an answer, and says once to whoever is late", async () => {
+  await withPager(async ({ pager, channel, host }) => {
+    await until(() => pager.connected === 1);
+    const digest = "0123456789abcdef".repeat(4);
+    const expiresAt = host.clock.now() + 60_000;
+    const ask = (id: string, more = {}) =>
+      send(channel, `May I ${id}?`, {
+        event: { type: "approval", id, digest, expiresAt, ...more },
+      });
+    await ask("one");
+    await ask("two", { denyOnly: true });
+    const react = (message: number, emoji: string, senderId = "ann") =>
+      pager.session.react({
+        ...{ isOn: (ref) => ref === message, emoji, senderId },
+        id: crypto.randomUUID(),
+      });
+    await react(0, "❤️");
+    await react(7, "👍");
+    // It can only be denied.
+    await react(1, "👍");
+    await react(0, "👍🏽");
+    await react(1, "❌");
+    await until(() => host.published.length === 2);
+    assertEquals(
+      host.published.map(({ content, senderId, chatId }) => [content, senderId, chatId]),
+      [
+        ["/approve one 01234567", "ann", "room"],
+        ["/deny two", "ann", "room"],
+      ],
+    );
+    await react(0, "👎");
+    assertEquals(pager.posts.slice(2).map(({ text, kind }) => [text, kind]), [
+      ["This was answered already.", "own"],
+    ]);
+  });
+});
