@@ -34,6 +34,13 @@ export async function login(
     const asked = { name, ...instanceId !== undefined && { instanceId }, force };
     const loggedIn = await connect(out, deps, asked, globals);
     if (globals.json) out.json({ channel: name, loggedIn });
+    else if (loggedIn) {
+      const { config } = await deps.configured(globals);
+      const isOn = instancesOf(channel, sectionOf(config, channel)).some((one) =>
+        one.enabled && (one.instanceId ?? "default") === (instanceId ?? "default")
+      );
+      if (!isOn) noteOff(out, asked);
+    }
     return loggedIn ? EXIT.done : EXIT.failed;
   }
   const instances = instancesOf(channel, sectionOf(configured.config, channel));
@@ -70,13 +77,15 @@ export async function login(
     out.note(`See them with: service plugins info ${name}`);
   } else if (loggedIn) {
     out.note(`${runtimeName} is logged in`);
-    if (!instance.enabled) {
-      const which = instanceId === undefined ? "" : ` --instance ${instanceId}`;
-      out.note(`It is off; switch it on with: service plugins enable ${name}${which}`);
-    }
+    if (!instance.enabled) noteOff(out, { name, ...instanceId !== undefined && { instanceId } });
   } else {
     out.note({ text: "error:", style: "red" }, ` ${runtimeName} is not logged in`);
     out.note(`  See what it needs with: service plugins info ${name}`);
   }
   return loggedIn === false ? EXIT.failed : EXIT.done;
+}
+
+function noteOff(out: Output, { name, instanceId }: Pick<LoginAsked, "name" | "instanceId">): void {
+  const which = instanceId === undefined ? "" : ` --instance ${instanceId}`;
+  out.note(`It is off; switch it on with: service plugins enable ${name}${which}`);
 }

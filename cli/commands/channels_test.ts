@@ -328,6 +328,7 @@ Deno.test("channels login shows the QR code of a channel that is connected step 
   assertEquals(exit, 0);
   assertEquals(readTerminalQr(stderr), uri);
   assertStringIncludes(stderr, "Code: Connected as +4915112345678");
+  assertStringIncludes(stderr, "It is off; switch it on with: service plugins enable chat\n");
   const ops = asked().map((each) => (each as { op: string }).op.replace("channels.connect.", ""));
   assertEquals(ops, ["start", "poll", "poll", "poll", "answer"]);
   assertEquals(asked().at(-1), { op: "channels.connect.answer", name: "chat", answer: "123" });
