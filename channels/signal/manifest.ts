@@ -8,8 +8,12 @@ const manifest: ChannelDescriptor = {
   dependencies: ["npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
-      account: { kind: "string", label: "Phone number of the account, such as +4915112345678" },
-      host: { kind: "string", default: "127.0.0.1", label: "Host of signal-cli" },
+      account: {
+        kind: "string",
+        format: "phone",
+        label: "Phone number of the account, such as +4915112345678",
+      },
+      host: { kind: "string", format: "host", default: "127.0.0.1", label: "Host of signal-cli" },
       port: { kind: "int", default: 7583, min: 1, max: 65_535, label: "Its port" },
       deviceName: {
         kind: "string",

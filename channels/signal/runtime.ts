@@ -8,17 +8,16 @@ import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import type { HeardMessage } from "./inbound/read_envelope.ts";
 import { deliveryErrorOf } from "./rpc/delivery_error_of.ts";
-import { type SignalConfig, signalSettings } from "./settings.ts";
+import type { SignalConfig } from "./settings.ts";
 import { SignalDriver, type SignalRef } from "./signal_driver.ts";
 
 export class SignalChannel extends PlatformChannel<SignalConfig, HeardMessage, SignalRef> {
   protected readonly platform = "Signal";
   protected readonly language: string;
 
-  /** Throws `config_invalid`, naming the field that is wrong. */
   constructor(config: SignalConfig, host: ChannelHost) {
-    super(signalSettings(config), host);
-    this.language = this.config.language;
+    super(config, host);
+    this.language = config.language;
   }
 
   protected open(session: PlatformSession<HeardMessage>): Promise<SignalDriver> {

@@ -42,7 +42,7 @@ const label = z.string().optional();
 const field = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("string"),
-    format: z.enum(["url", "host"]).optional(),
+    format: z.enum(["url", "host", "phone"]).optional(),
     default: z.string().optional(),
     label,
   }),

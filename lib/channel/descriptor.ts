@@ -13,13 +13,14 @@ import type { Log } from "../base/log.ts";
  *
  * - `url`: of a server, without a name, a query or a fragment; kept without slashes at its end.
  * - `host`: a name or an address without a port; kept without brackets.
+ * - `phone`: a number with its country code; kept as `+` and digits.
  * - `token`: what goes into a header; kept without the blanks that are copied along.
  */
-export type TextFormat = "url" | "host" | "token";
+export type TextFormat = "url" | "host" | "phone" | "token";
 
 /** One setting of a channel. */
 export type SetupField =
-  | { kind: "string"; format?: "url" | "host"; default?: string; label?: string }
+  | { kind: "string"; format?: "url" | "host" | "phone"; default?: string; label?: string }
   /** Never shown again once it is stored. */
   | { kind: "secret"; format?: "token"; label?: string }
   | { kind: "int"; default?: number; min?: number; max?: number; label?: string }

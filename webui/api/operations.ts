@@ -1349,7 +1349,7 @@ interface Channel {
   fields: Record<string, {
       kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
       /** What a text has to be. */
-      format?: "url" | "host" | "token";
+      format?: "url" | "host" | "phone" | "token";
       default?: unknown;
       min?: number;
       max?: number;

@@ -71,6 +71,12 @@ function parseFormat(format: TextFormat, text: string): ParsedValue {
       const host = text.replace(/^\[(.*)\]$/, "$1");
       return HOST.test(host) ? { value: host } : { expected: "a name or address without a port" };
     }
+    case "phone": {
+      const number = text.replace(/[\s().-]/g, "").replace(/^00/, "+");
+      return /^\+[1-9]\d{5,14}$/.test(number)
+        ? { value: number }
+        : { expected: "a number with its country code, such as +4915112345678" };
+    }
     case "token":
       return /^[\x21-\x7e]+$/.test(text)
         ? { value: text }

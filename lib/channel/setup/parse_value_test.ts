@@ -105,10 +105,17 @@ Deno.test("parseValue() holds texts to their format, and keeps them in one spell
   for (const given of ["mail:25", "a b", "http://x", "-x", "x/", "[x]]"]) {
     assertStringIncludes(expected(host, given), "without a port");
   }
+  const phone: SetupField = { kind: "string", format: "phone" };
+  for (const given of ["+4915112345678", "+49 (151) 1234-5678", "0049 151.12345678"]) {
+    assertEquals(value(phone, given), "+4915112345678");
+  }
+  for (const given of ["015112345678", "+0151", "Ann", "+49151x2345678"]) {
+    assertStringIncludes(expected(phone, given), "with its country code");
+  }
   const token: SetupField = { kind: "secret", format: "token" };
   assertEquals(value(token, " xoxb-1\n"), "xoxb-1");
   for (const given of ["two words", "a\nb", "tök"]) {
     assertStringIncludes(expected(token, given), "as it was shown");
   }
-  for (const field of [url, host, token]) assertEquals(value(field, " "), "");
+  for (const field of [url, host, phone, token]) assertEquals(value(field, " "), "");
 });

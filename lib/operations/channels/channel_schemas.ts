@@ -18,7 +18,7 @@ const values = z.record(z.string(), z.unknown()).describe(
 
 const fieldAnswer = z.object({
   kind: z.enum(["string", "secret", "int", "bool", "list", "enum"]),
-  format: z.enum(["url", "host", "token"]).optional().describe("What a text has to be."),
+  format: z.enum(["url", "host", "phone", "token"]).optional().describe("What a text has to be."),
   default: z.unknown().optional(),
   min: z.number().optional(),
   max: z.number().optional(),
