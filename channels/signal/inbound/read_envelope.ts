@@ -156,7 +156,7 @@ function withMentions(text: string, mentions: readonly Json[], me: OwnAccount): 
     const behind = written.slice(at + Number(length));
     if (isUs && at === 0) written = behind.replace(/^[\s,:]+/, "");
     else {
-      const name = mentionOf(textOf(number) ?? textOf(uuid) ?? "somebody");
+      const name = mentionOf(isUs ? me.number : textOf(number) ?? String(uuid));
       written = written.slice(0, at) + name + behind;
     }
   }

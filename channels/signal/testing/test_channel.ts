@@ -85,7 +85,9 @@ export class TestChannel implements AsyncDisposable {
   async settled(): Promise<string[]> {
     const marker = `marker-${++this.#lastId}`;
     this.signal.write(ANN, { message: marker });
-    await this.heard(marker);
+    this.signal.writeInGroup(ANN, marker);
+    const markers = () => this.host.published.filter(({ content }) => content === marker);
+    await this.until(() => markers().length === 2);
     return this.host.published.map(({ content }) => content).filter((text) =>
       !text.startsWith("marker-")
     );

@@ -207,19 +207,20 @@ class Connection {
   ): Promise<ShownConnection> {
     const { name, query, by } = this.#request;
     const own = this.#scrub;
-    // Nobody knows these yet.
-    const brought = withoutValues(
-      Object.entries(values).flatMap(([field, value]) =>
-        typeof value === "string" && this.#deps.isSecret(name, field) ? value : []
-      ),
-    );
-    this.#scrub = (text) => brought(own(text));
+    const texts = Object.entries(values).filter(([, value]) => typeof value === "string");
+    const without = (shown: typeof texts) => {
+      const brought = withoutValues(shown.map(([, value]) => value as string));
+      return (text: string) => brought(own(text));
+    };
+    // Any of them may be a secret, as long as nobody has held them against the contract.
+    this.#scrub = without(texts);
     this.#isApplying = true;
     try {
       await this.#deps.apply({ name, instanceId: query.instance_id, values, by });
     } finally {
       this.#isApplying = false;
     }
+    this.#scrub = without(texts.filter(([field]) => this.#deps.isSecret(name, field)));
     return this.#end({ state: "connected", message });
   }
 

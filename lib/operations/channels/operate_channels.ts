@@ -75,10 +75,8 @@ export class ChannelOperator {
       workers,
       clock,
       sourceOf: (name, instanceId) => this.#connectorOf(name, instanceId),
-      // What is no field is refused, and said in no other words.
       isSecret: (name, field) =>
-        (findChannel(deps.registry, name).descriptor.setup.fields[field]?.kind ?? "secret") ===
-          "secret",
+        findChannel(deps.registry, name).descriptor.setup.fields[field]?.kind === "secret",
       apply: async ({ by, ...asked }) => {
         const changed = await this.#changes.set(asked, by);
         const { channel, planned, written } = changed;
