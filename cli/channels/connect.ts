@@ -5,71 +5,46 @@
  * @module
  */
 
-import { ServiceError } from "../../lib/base/errors.ts";
 import { visibleLine } from "../../lib/base/visible_text.ts";
-import type { OperationResult } from "../../lib/operations/operations.ts";
+import type { ShownConnection } from "../../lib/operations/channels/connects.ts";
 import type { Globals } from "../command.ts";
 import type { Output } from "../output.ts";
-import { type Ask, operateWith } from "../operator/operate_with.ts";
+import type { ConnectAsked } from "./connect_in_worker.ts";
 import type { ChannelsDeps } from "./deps.ts";
-import type { LoginAsked } from "./login.ts";
 import { qrCode } from "./qr_code.ts";
-
-type Standing = OperationResult<"channels.connect.poll">;
 
 const POLL_MS = 1_000;
 
-/**
- * Connects an instance in the service that runs; Ctrl-C cancels that. True when it is connected; else why
- * not is told. Rejects with `not_found` when no service runs.
- */
+/** True when it is connected; else why not is told. Ctrl-C cancels it. */
 export async function connect(
   out: Output,
   deps: ChannelsDeps,
-  { name, instanceId, force }: LoginAsked,
+  asked: ConnectAsked,
   globals: Globals,
-): Promise<boolean> {
-  const asked = { name, ...instanceId !== undefined && { instance_id: instanceId } };
-  const { state, message } = await deps.withRunning(globals, async (client) => {
-    const ask = operateWith(client);
-    if (force) await ask({ op: "channels.connect.cancel", ...asked });
-    return await deps.withInterrupts(async (signal) => {
-      let standing = await begin(ask, asked);
+): Promise<{ isConnected: boolean; hasWritten: boolean }> {
+  return await deps.connect(asked, globals, out, async ({ ask, hasWritten }) => {
+    const { state, message } = await deps.withInterrupts(async (signal) => {
+      let standing = await ask("start");
       let told = "";
       while (standing.state === "waiting") {
         const shown = JSON.stringify(standing);
-        if (shown !== told) show(standing, out);
-        let answer: string | undefined;
-        if (shown !== told && standing.asks !== undefined) {
-          out.writeNote(`${visibleLine(standing.asks)}: `);
-          answer = (await deps.readLine())?.trim();
-        }
+        const isNew = shown !== told;
         told = shown;
+        if (isNew) show(standing, out);
+        const answer = isNew ? await answerOf(standing, deps, out) : undefined;
         if (answer === undefined) await deps.sleep(POLL_MS);
         standing = signal.aborted
-          ? await ask({ op: "channels.connect.cancel", ...asked })
-          : answer === undefined
-          ? await ask({ op: "channels.connect.poll", ...asked })
-          : await ask({ op: "channels.connect.answer", ...asked, answer });
+          ? await ask("cancel")
+          : await ask("poll", answer === undefined ? {} : { answer });
       }
       return standing;
     });
+    out.note(visibleLine(message));
+    return { isConnected: state === "connected", hasWritten: hasWritten() };
   });
-  out.note(visibleLine(message));
-  return state === "connected";
 }
 
-/** One that is under way already, such as in the browser app, is followed. */
-async function begin(ask: Ask, asked: { name: string; instance_id?: string }): Promise<Standing> {
-  try {
-    return await ask({ op: "channels.connect.start", ...asked });
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== "conflict") throw error;
-    return await ask({ op: "channels.connect.poll", ...asked });
-  }
-}
-
-function show({ message, show = {} }: Standing, out: Output): void {
+function show({ message, show = {} }: ShownConnection, out: Output): void {
   out.note(visibleLine(message));
   if (show.qr !== undefined) {
     for (const text of qrCode(show.qr)) out.note({ text, style: "paper" });
@@ -77,4 +52,15 @@ function show({ message, show = {} }: Standing, out: Output): void {
   for (const text of [show.code, show.url ?? show.qr]) {
     if (text !== undefined) out.note(`  ${visibleLine(text)}`);
   }
+}
+
+/** What somebody types where the connector asks; undefined where it doesn't. */
+async function answerOf(
+  { asks }: ShownConnection,
+  { readLine }: ChannelsDeps,
+  out: Output,
+): Promise<string | undefined> {
+  if (asks === undefined) return undefined;
+  out.writeNote(`${visibleLine(asks)}: `);
+  return (await readLine())?.trim();
 }

@@ -9,6 +9,7 @@ import type { ConfiguredChannels } from "../../lib/registry/worker_source_of.ts"
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";
 import type { Output } from "../output.ts";
+import type { ConnectAsked, OpenConnection } from "./connect_in_worker.ts";
 
 /** Handed in, so that tests need no process. */
 export interface ChannelsDeps {
@@ -22,6 +23,13 @@ export interface ChannelsDeps {
     globals: Globals,
     out: Output,
   ): Promise<boolean | undefined>;
+  /** Gives `use` a connection of an instance that is connected step by step. */
+  connect<T>(
+    asked: ConnectAsked,
+    globals: Globals,
+    out: Output,
+    use: (connection: OpenConnection) => Promise<T>,
+  ): Promise<T>;
   /** Runs `work` with a signal that Ctrl-C aborts. */
   withInterrupts<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** One line of standard input; undefined at its end. */
@@ -59,6 +67,10 @@ export const processChannelsDeps: ChannelsDeps = {
   async login(asked, globals, out) {
     const { loginInWorker } = await import("./login_in_worker.ts");
     return await loginInWorker(asked, globals, out);
+  },
+  async connect(asked, globals, out, use) {
+    const { connectInWorker } = await import("./connect_in_worker.ts");
+    return await connectInWorker(asked, globals, out, use);
   },
   async withInterrupts(work) {
     const { processSignals, withInterrupts } = await import("../agent/interrupts.ts");

@@ -31,17 +31,17 @@ export async function login(
   const configured = await deps.configured(globals);
   const channel = findChannel(configured.registry, name);
   if (channel.connector !== undefined) {
-    const asked = { name, ...instanceId !== undefined && { instanceId }, force };
-    const loggedIn = await connect(out, deps, asked, globals);
-    if (globals.json) out.json({ channel: name, loggedIn });
-    else if (loggedIn) {
+    const asked = { configured, channel, instanceId };
+    const { isConnected, hasWritten } = await connect(out, deps, asked, globals);
+    if (globals.json) out.json({ channel: name, loggedIn: isConnected });
+    else if (isConnected) {
       const { config } = await deps.configured(globals);
       const isOn = instancesOf(channel, sectionOf(config, channel)).some((one) =>
         one.enabled && (one.instanceId ?? "default") === (instanceId ?? "default")
       );
-      if (!isOn) noteOff(out, asked);
+      noteNext(out, { name, instanceId }, isOn ? hasWritten ? "nothing" : "anew" : "on");
     }
-    return loggedIn ? EXIT.done : EXIT.failed;
+    return isConnected ? EXIT.done : EXIT.failed;
   }
   const instances = instancesOf(channel, sectionOf(configured.config, channel));
   const wanted = instanceId ?? (channel.adapter === undefined ? undefined : "default");
@@ -77,7 +77,7 @@ export async function login(
     out.note(`See them with: service plugins info ${name}`);
   } else if (loggedIn) {
     out.note(`${runtimeName} is logged in`);
-    if (!instance.enabled) noteOff(out, { name, ...instanceId !== undefined && { instanceId } });
+    if (!instance.enabled) noteNext(out, { name, instanceId }, "on");
   } else {
     out.note({ text: "error:", style: "red" }, ` ${runtimeName} is not logged in`);
     out.note(`  See what it needs with: service plugins info ${name}`);
@@ -85,7 +85,19 @@ export async function login(
   return loggedIn === false ? EXIT.failed : EXIT.done;
 }
 
-function noteOff(out: Output, { name, instanceId }: Pick<LoginAsked, "name" | "instanceId">): void {
-  const which = instanceId === undefined ? "" : ` --instance ${instanceId}`;
-  out.note(`It is off; switch it on with: service plugins enable ${name}${which}`);
+/** How it is switched on, or started anew where its settings stayed as they were. */
+function noteNext(
+  out: Output,
+  { name, instanceId }: { name: string; instanceId: string | undefined },
+  next: "on" | "anew" | "nothing",
+): void {
+  const which = instanceId === undefined ? name : `${name} --instance ${instanceId}`;
+  if (next === "on") {
+    out.note(`It is off; switch it on with: service plugins enable ${which}`);
+  } else if (next === "anew") {
+    out.note(
+      `Its settings stay as they were. To have it start anew: service plugins disable ${which}, ` +
+        "then enable it again",
+    );
+  }
 }

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import type { WorkerSource } from "../../lib/channel_worker/worker_source.ts";
 import { configSchema } from "../../lib/config/schema.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
+import type { ShownConnection } from "../../lib/operations/channels/connects.ts";
 import type { OperationResult } from "../../lib/operations/operations.ts";
 import type { ChannelsDeps } from "../channels/deps.ts";
 import { readTerminalQr } from "../../tests/support/read_qr.ts";
@@ -15,7 +16,8 @@ import channels, { runChannels } from "./channels.ts";
 type ChannelStatus = OperationResult<"channels.status">["channels"][number];
 type MissedRow = OperationResult<"missed.list">["messages"][number];
 type OutboxRow = OperationResult<"outbox.get">;
-type Standing = OperationResult<"channels.connect.poll">;
+
+const CANCELLED: ShownConnection = { state: "cancelled", message: "The connection was cancelled" };
 
 interface Played {
   missed?: MissedRow[];
@@ -26,7 +28,9 @@ interface Played {
   login?: (asked: { source: WorkerSource; force: boolean }) => Promise<boolean>;
   isRunning?: boolean;
   /** Of a connection, one an answer to start, poll or cancel. */
-  standings?: (Standing | ServiceError)[];
+  standings?: ShownConnection[];
+  /** Whether what it brings changes the settings. */
+  hasWritten?: boolean;
   /** Typed at the terminal. */
   typed?: string[];
   interrupts?: boolean;
@@ -35,12 +39,8 @@ interface Played {
 function play(
   { missed = [], statuses = [], rows = [], section, login, isRunning = true, ...more }: Played = {},
 ) {
-  const { standings = [], typed = [], interrupts = false } = more;
-  const standing = () => {
-    const next = standings.shift()!;
-    if (next instanceof ServiceError) throw next;
-    return next;
-  };
+  const { standings = [], typed = [], interrupts = false, hasWritten = true } = more;
+  const steps: unknown[] = [];
   let looked = 0;
   let elapsed = 0;
   const client = new FakeClient(operations({
@@ -49,13 +49,6 @@ function play(
     "missed.list": () => ({ count: missed.length, messages: missed }),
     "missed.clear": () => ({ cleared: missed.length }),
     "missed.answer": () => ({ kind: "turn", turn_id: "t" }),
-    "channels.connect.start": standing,
-    "channels.connect.poll": standing,
-    "channels.connect.answer": standing,
-    "channels.connect.cancel": () => ({
-      state: "cancelled",
-      message: "The connection was cancelled",
-    }),
     "outbox.send": () => rows[0],
     "outbox.get": () => rows[Math.min(++looked, rows.length - 1)],
   }));
@@ -72,6 +65,14 @@ function play(
       dataDir: "/data",
     }),
     login: (asked) => login?.(asked) ?? Promise.resolve(true),
+    connect: (asked, _globals, _out, use) =>
+      use({
+        ask(action, query = {}) {
+          steps.push([asked.instanceId ?? "", action, query]);
+          return Promise.resolve(action === "cancel" ? CANCELLED : standings.shift()!);
+        },
+        hasWritten: () => hasWritten,
+      }),
     async withInterrupts(work) {
       const interrupted = new AbortController();
       if (interrupts) interrupted.abort();
@@ -88,6 +89,8 @@ function play(
   return {
     asked: () => client.seen.map(({ params }) => (params as { request: unknown }).request),
     elapsed: () => elapsed,
+    /** Instance, action and query of each step of a connection. */
+    steps,
     async run(...line: string[]) {
       const { out, stdout, stderr } = memoryOutput();
       const parsed = parseCommand("channels", channels, parseHead(["channels", ...line]));
@@ -313,10 +316,9 @@ Deno.test("channels login fails when the channel is not logged in, and names the
 
 Deno.test("channels login shows the QR code of a channel that is connected step by step, each one once", async () => {
   const uri = "sgnl://linkdevice?uuid=a&pub_key=b";
-  const waiting: Standing = { state: "waiting", message: "Scan it", show: { qr: uri } };
-  const { run, asked } = play({
+  const waiting: ShownConnection = { state: "waiting", message: "Scan it", show: { qr: uri } };
+  const { run, steps } = play({
     standings: [
-      new ServiceError("conflict", "is being connected already"),
       waiting,
       waiting,
       { state: "waiting", message: "A code was sent", asks: "Code" },
@@ -329,23 +331,32 @@ Deno.test("channels login shows the QR code of a channel that is connected step 
   assertEquals(readTerminalQr(stderr), uri);
   assertStringIncludes(stderr, "Code: Connected as +4915112345678");
   assertStringIncludes(stderr, "It is off; switch it on with: service plugins enable chat\n");
-  const ops = asked().map((each) => (each as { op: string }).op.replace("channels.connect.", ""));
-  assertEquals(ops, ["start", "poll", "poll", "poll", "answer"]);
-  assertEquals(asked().at(-1), { op: "channels.connect.answer", name: "chat", answer: "123" });
+  assertEquals(steps, [
+    ["", "start", {}],
+    ["", "poll", {}],
+    ["", "poll", {}],
+    ["", "poll", { answer: "123" }],
+  ]);
+});
+
+Deno.test("channels login says how to start a channel anew whose settings a connection leaves as they are", async () => {
+  const section = { enabled: true, server: "irc.example", botToken: "s3cret-token" };
+  const standings: ShownConnection[] = [{ state: "connected", message: "Connected" }];
+  const { stderr } = await play({ section, standings, hasWritten: false }).run("login", "chat");
+  assertStringIncludes(stderr, "To have it start anew: service plugins disable chat, then enable");
 });
 
 Deno.test("channels login cancels by Ctrl-C, and fails where the connection does", async () => {
-  const waiting: Standing = { state: "waiting", message: "Scan it" };
+  const waiting: ShownConnection = { state: "waiting", message: "Scan it" };
   const cancelled = await play({ standings: [waiting], interrupts: true }).run("login", "chat");
-  assertEquals([cancelled.exit, cancelled.stderr], [1, "Scan it\nThe connection was cancelled\n"]);
-  const failed: Standing = { state: "failed", message: "It took too long" };
-  const late = play({ standings: [failed] });
-  const { exit, stdout } = await late.run("login", "chat", "--force", "--instance", "x", "--json");
-  assertEquals([exit, JSON.parse(stdout)], [1, { channel: "chat", loggedIn: false }]);
-  assertEquals(late.asked(), [
-    { op: "channels.connect.cancel", name: "chat", instance_id: "x" },
-    { op: "channels.connect.start", name: "chat", instance_id: "x" },
+  assertEquals([cancelled.exit, cancelled.stderr], [
+    1,
+    "Scan it\nThe connection was cancelled\n",
   ]);
+  const late = play({ standings: [{ state: "failed", message: "It took too long" }] });
+  const { exit, stdout } = await late.run("login", "chat", "--instance", "x", "--json");
+  assertEquals([exit, JSON.parse(stdout)], [1, { channel: "chat", loggedIn: false }]);
+  assertEquals(late.steps, [["x", "start", {}]]);
 });
 
 Deno.test("durationOf() has two units at most", () => {

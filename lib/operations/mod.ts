@@ -28,6 +28,7 @@
  * - `channels/channel_permission_table.ts`: permissions of channels, for people
  * - `channels/channel_schemas.ts`: channels on the wire
  * - `channels/channel_workers.ts`: starts the processes of channels
+ * - `channels/connects.ts`: connects channels step by step
  * - `channels/find_channel.ts`: a channel by its name
  * - `channels/find_sender.ts`: whether a sender may write, or be given a code
  * - `channels/home_channels.ts`: the channels of a home

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ACCOUNT, ANN, FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import { makeHome } from "../support/home.ts";
 import { channelStatuses } from "../support/outbox_of.ts";
+import { bootstrap, httpOf } from "../support/wire_socket.ts";
 import { readTerminalQr } from "../support/read_qr.ts";
 
 const OTHER = "+4917612345678";
@@ -14,9 +15,6 @@ Deno.test("accounts of Signal are linked by a QR code in the terminal, run, and 
   await using home = await makeHome({
     channels: { signal: { port: signal.port, allowFrom: [ANN] } },
   });
-  const early = await home.run(["channels", "login", "signal"]);
-  assertEquals(early.code, 1);
-  assertStringIncludes(early.stderr, "Start it with: service start");
   await using gateway = await home.start(["gateway", "--json"]);
 
   /** Waits for what another process does. */
@@ -57,7 +55,16 @@ Deno.test("accounts of Signal are linked by a QR code in the terminal, run, and 
   await is("signal", "failed");
   assertStringIncludes((await stateOf("signal"))!.problem!, "service channels login signal");
   assertEquals((await stateOf("signal.work"))!.state, "running");
-  await login(ACCOUNT);
+  const { api_token } = await bootstrap(gateway.wsUrl);
+  const ask = async (method: string, step: string) => {
+    const url = new URL(`/api/settings/channels/signal/connect/${step}`, httpOf(gateway.wsUrl));
+    const headers = { authorization: `Bearer ${api_token}` };
+    return await (await fetch(url, { method, headers })).json();
+  };
+  const { state, show } = await ask("POST", "start");
+  assertEquals([state, show], ["waiting", { qr: signal.links[0] }]);
+  signal.scan(signal.links[0]!, ACCOUNT);
+  await until(async () => (await ask("GET", "poll")).state === "connected", "it is connected");
   await is("signal", "running");
   signal.writeInGroup(ANN, "hello");
   await until(() => signal.reactions.length === 1, "a reaction to a message");

@@ -39,6 +39,13 @@ export function updateSection(
   return updateInstance(change, adapter, instanceId ?? "default", patch);
 }
 
+/** The section with an instance that may be none yet, such as one that is being connected. */
+export function withInstance(change: SectionChange): Section {
+  return change.instanceId === undefined
+    ? change.section
+    : updateSection({ ...change, values: {} });
+}
+
 /** The section with the channel, or one instance of it, switched on or off. */
 export function switchSection(
   { enabled, ...change }: SectionChange & { enabled: boolean },

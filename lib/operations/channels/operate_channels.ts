@@ -9,7 +9,7 @@ import type { SetupFinding } from "../../channel/descriptor.ts";
 import type { Section } from "../../channel/management.ts";
 import type { Stranger } from "../../state/pairing_store.ts";
 import { instancesOf } from "../../channel/management/instances_of.ts";
-import { updateSection } from "../../channel/management/update_section.ts";
+import { withInstance } from "../../channel/management/update_section.ts";
 import type { UsableChannel } from "../../registry/channel_registry.ts";
 import type { WorkerSource } from "../../channel_worker/worker_source.ts";
 import { sectionOf, unknownChannel, workerSource } from "../../registry/worker_source_of.ts";
@@ -176,11 +176,8 @@ export class ChannelOperator {
     const channel = findChannel(registry, name);
     const examined = await this.#readSettings();
     const { written, resolved } = sectionsIn(examined, name);
-    // One that is being added is written once it is connected.
     const added = (section: Section) =>
-      instanceId === undefined
-        ? section
-        : updateSection({ channel, section, values: {}, instanceId });
+      withInstance({ channel, section, ...instanceId !== undefined && { instanceId } });
     const sections = { written: added(written), resolved: added(resolved) };
     const instance = instanceIn(channel, sections, instanceId);
     return workerSource({ config: examined.config!, dataDir }, channel, instance, "connector");
