@@ -35,6 +35,9 @@ export const CHANNELS: readonly ChannelPackage[] = [
       "runtime.ts": moduleUrl("channels/email/runtime.ts").href,
       "validation.ts": moduleUrl("channels/email/validation.ts").href,
     },
+    locales: {
+      "de": () => import("./email/locales/de.json", { with: { type: "json" } }),
+    },
   },
   {
     folder: "irc",
@@ -42,6 +45,9 @@ export const CHANNELS: readonly ChannelPackage[] = [
     modules: {
       "runtime.ts": moduleUrl("channels/irc/runtime.ts").href,
       "validation.ts": moduleUrl("channels/irc/validation.ts").href,
+    },
+    locales: {
+      "de": () => import("./irc/locales/de.json", { with: { type: "json" } }),
     },
   },
   {
@@ -134,12 +140,18 @@ export const CHANNELS: readonly ChannelPackage[] = [
       "validation.ts": moduleUrl("channels/webhook/validation.ts").href,
       "webui/index.tsx": moduleUrl("channels/webhook/webui/index.tsx").href,
     },
+    locales: {
+      "de": () => import("./webhook/locales/de.json", { with: { type: "json" } }),
+    },
   },
   {
     folder: "websocket",
     loadManifest: () => import("./websocket/manifest.ts"),
     modules: {
       "runtime.ts": moduleUrl("channels/websocket/runtime.ts").href,
+    },
+    locales: {
+      "de": () => import("./websocket/locales/de.json", { with: { type: "json" } }),
     },
   },
   {

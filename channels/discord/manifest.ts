@@ -50,6 +50,8 @@ const manifest: ChannelDescriptor = {
       streaming: { kind: "bool", default: true, label: "Show answers while they are written" },
     },
     required: [{ fields: ["token"] }],
+    summary:
+      "Servers, threads and direct messages. Needs a bot from the developer portal, ten minutes.",
     steps: [
       "Make an application at discord.com/developers/applications (New Application).",
       "On its page Bot, switch on Message Content Intent, and save.",

@@ -21,7 +21,13 @@ const manifest: ChannelDescriptor = {
       username: { kind: "string", label: "Name to log in with; empty: the address" },
       password: { kind: "secret", label: "Password, or app password" },
       imapHost: { kind: "string", format: "host", label: "IMAP server" },
-      imapPort: { kind: "int", default: 993, min: 1, max: 65_535 },
+      imapPort: {
+        kind: "int",
+        default: 993,
+        min: 1,
+        max: 65_535,
+        label: "Port of the IMAP server",
+      },
       imapTls: {
         kind: "enum",
         choices: MAIL_TLS_MODES,
@@ -30,7 +36,13 @@ const manifest: ChannelDescriptor = {
       },
       mailbox: { kind: "string", default: "INBOX", label: "Folder that is read" },
       smtpHost: { kind: "string", format: "host", label: "SMTP server" },
-      smtpPort: { kind: "int", default: 465, min: 1, max: 65_535 },
+      smtpPort: {
+        kind: "int",
+        default: 465,
+        min: 1,
+        max: 65_535,
+        label: "Port of the SMTP server",
+      },
       smtpTls: {
         kind: "enum",
         choices: MAIL_TLS_MODES,
@@ -90,10 +102,19 @@ const manifest: ChannelDescriptor = {
       { fields: ["smtpHost"] },
     ],
     validator: "channels/email/validation.ts:validate",
+    summary:
+      "A mailbox that the agent reads and answers. Needs IMAP, SMTP and an app password, ten minutes.",
+    steps: [
+      "Give the agent a mailbox of its own, with an app password where the provider has them.",
+      "Set address, password, imapHost and smtpHost.",
+      "Send it a mail, look for Authentication-Results in its source, and set what stands first there as authservId.",
+      "List the addresses of those who may write in allowFrom, and switch the channel on.",
+    ],
   },
   management: { multiInstance: true },
   capabilities: ["media", "replies", "catch_up"],
   defaultActivation: false,
+  locales: ["de"],
   permissions: {
     hosts: ["{imapHost}:{imapPort}", "{smtpHost}:{smtpPort}"],
     paths: ["{tlsCaFile}"],

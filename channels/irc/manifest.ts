@@ -50,9 +50,18 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["host"] }, { fields: ["nick"] }],
     validator: "channels/irc/validation.ts:validate",
+    summary:
+      "Rooms and private messages on an IRC network. Needs a server and a nick, two minutes.",
+    steps: [
+      "Choose a nick, and register an account for it where the network has accounts: /msg NickServ HELP REGISTER.",
+      "Set host and nick, the rooms as channels, and account and accountPassword where there is one.",
+      "List the accounts of those who may write in allowFrom, and switch the channel on.",
+      "Write to it by its nick in a room, or with /msg.",
+    ],
   },
   capabilities: ["progress", "groups"],
   defaultActivation: false,
+  locales: ["de"],
   permissions: { hosts: ["{host}:{port}"], paths: ["{caFile}"], variables: [] },
   // Nicks are anybody's, and an account is the word of the network's services.
   senderVerified: false,

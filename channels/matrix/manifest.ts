@@ -58,6 +58,8 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["homeserver"] }, { fields: ["accessToken", "password"] }],
     validator: "channels/matrix/validation.ts:validate",
+    summary:
+      "Rooms and direct chats on any homeserver. Needs an account for the bot and its access token, five minutes.",
     steps: [
       "Make an account for the bot on the homeserver, and sign in to it in Element.",
       "Copy its access token: All settings, Help & About, Advanced, Access token. Or set user and password.",

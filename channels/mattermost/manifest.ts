@@ -56,6 +56,8 @@ const manifest: ChannelDescriptor = {
       },
     },
     required: [{ fields: ["url"] }, { fields: ["token"] }],
+    summary:
+      "Channels and direct messages of your Mattermost server. Needs a bot account and its token, five minutes.",
     steps: [
       "Switch bot accounts on in the System Console, under Integrations > Bot Accounts.",
       "Make a bot account under Integrations > Bot Accounts, and copy the token that is shown then.",

@@ -64,6 +64,8 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["botToken"] }, { fields: ["appToken", "signingSecret"] }],
     validator: "channels/slack/validation.ts:validate",
+    summary:
+      "Channels and direct messages of a workspace. Needs an app made from a manifest and two tokens, ten minutes.",
     steps: [
       "Open api.slack.com/apps, Create New App, From a manifest, and paste the one of docs/channels/slack.md.",
       "Basic Information, App-Level Tokens, Generate: one with connections:write is appToken.",

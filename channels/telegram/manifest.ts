@@ -62,6 +62,7 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["token"] }],
     validator: "channels/telegram/validation.ts:validate",
+    summary: "Private chats and groups. Needs a bot token from @BotFather, two minutes.",
     steps: [
       "Send /newbot to @BotFather in Telegram, and choose a name and a user name that ends in bot.",
       "Copy the token that it answers with, give it as token, and switch the channel on.",

@@ -21,9 +21,18 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["secret"] }],
     validator: "channels/webhook/validation.ts:validate",
+    summary:
+      "Any program that speaks HTTP: it posts a message and gets the answer. Needs a secret, one minute.",
+    steps: [
+      "Make a secret with the button below, and give it to the program that writes.",
+      "List the sender ids that may write in allowFrom, and switch the channel on.",
+      "Post signed messages to its address, as docs/channels/webhook.md shows.",
+      "Set url for answers to be posted to; without it, only who waits for one gets it.",
+    ],
   },
   capabilities: ["streaming", "reasoning", "progress", "media", "replies", "idempotent_send"],
   defaultActivation: false,
+  locales: ["de"],
   webui: "webui/index.tsx",
   permissions: { hosts: ["{host}:{port}", "{url}"], paths: [], variables: [] },
   // Whoever holds the secret writes any sender_id into a message: the signature vouches for the system

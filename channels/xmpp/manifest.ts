@@ -51,6 +51,7 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["jid"] }, { fields: ["password"] }, { fields: ["host"] }],
     validator: "channels/xmpp/validation.ts:validate",
+    summary: "Chats and rooms on any Jabber server. Needs an account for the agent, five minutes.",
     steps: [
       "Make an account of its own for the agent on your server.",
       "Set its address, its password and the server; the password as a reference.",

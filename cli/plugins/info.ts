@@ -47,6 +47,9 @@ export async function info(
   out.line({ text: listing.displayName, style: "bold" }, ` (${listing.name}): ${stateOf(listing)}`);
   const detail = detailOf(listing);
   if (detail !== "") out.line(detail);
+  if (listing.summary !== undefined) {
+    printParagraph(out, { text: "" }, visibleLine(listing.summary));
+  }
   if (descriptor === undefined) return;
   printFields(out, listing, descriptor);
   printInstances(out, listing);

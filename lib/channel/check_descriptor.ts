@@ -75,6 +75,7 @@ const descriptor = z.strictObject({
     fields: z.record(z.string().min(1), field),
     required: z.array(z.strictObject({ fields: z.array(text).min(1) })),
     validator: z.string().optional(),
+    summary: text.max(200).optional(),
     steps: z.array(text).optional(),
   }),
   management: z.strictObject({

@@ -100,6 +100,8 @@ export interface SetupContract {
   required: readonly SetupRequirement[];
   /** Module of a check, `channels/<name>/<file>.ts:<export>`; it never writes. */
   validator?: string;
+  /** What it is and what it takes, in a line for somebody who chooses, in English; `locales` as below. */
+  summary?: string;
   /** How it is set up, in short and in their order, in English; `locales` has other languages. */
   steps?: readonly string[];
 }

@@ -1356,9 +1356,11 @@ interface Channel {
       choices?: Array<string>;
       label?: string;
     }>;
+  /** What it is and what it takes, in a line. */
+  summary?: string;
   /** How it is set up, in their order; may be empty. */
   steps: Array<string>;
-  /** The language of the labels, of display_name and of steps. */
+  /** The language of labels, display_name, summary and steps. */
   locale: string;
   /** Languages that there are. */
   locales: Array<string>;

@@ -27,7 +27,7 @@ const ONLY = "default";
 const OWN = "websocket";
 
 export function ChannelView({ channel, changed }: { channel: Channel; changed(): void }) {
-  const { display_name, instances, steps, multi_instance, connects } = channel;
+  const { display_name, summary, instances, steps, multi_instance, connects } = channel;
   /** Accounts that are being added, and not written yet. */
   const added = useSignal<readonly string[]>([]);
   useEffect(() => {
@@ -38,11 +38,11 @@ export function ChannelView({ channel, changed }: { channel: Channel; changed():
   return (
     <div class="page">
       <a class="back" href={href("channels")}>{t.channels.back}</a>
-      <PageHead title={display_name} />
+      <PageHead title={display_name} lead={summary} />
       {channel.problem !== undefined && <Problem error={new Error(channel.problem)} />}
       {steps.length > 0 && (
         <details class="card steps" open={!channel.configured}>
-          <summary>{t.channels.steps}</summary>
+          <summary>{t.channels.setUp}</summary>
           <ol>{steps.map((step) => <li key={step}>{step}</li>)}</ol>
         </details>
       )}

@@ -225,10 +225,13 @@ const de: Strings = {
   },
   channels: {
     lead: "Wo Menschen dem Agenten schreiben, und wie jeder Ort eingerichtet ist.",
-    on: "Eingeschaltet",
-    available: "Verfügbar",
+    inUse: "Deine Kanäle",
+    add: "Kanal hinzufügen",
+    search: "Kanäle suchen",
+    found: (count) => count === 1 ? "1 Kanal" : `${count} Kanäle`,
+    noneFound: "Kein Kanal hat diese Wörter.",
     unknown: (name) => `Einen Kanal ${name} gibt es nicht.`,
-    accounts: (count) => `${count} Konten`,
+    otherAccounts: (count) => count === 1 ? "1 weiteres Konto" : `${count} weitere Konten`,
     notSetUp: "nicht eingerichtet",
     states: {
       off: "aus",
@@ -243,7 +246,14 @@ const de: Strings = {
     uncertain: (count) => `${count} vielleicht zugestellt`,
     dead: (count) => `${count} nicht zugestellt`,
     back: "Alle Kanäle",
-    steps: "So wird er eingerichtet",
+    setUp: "So wird er eingerichtet",
+    next: {
+      finish: "Einrichtung abschließen",
+      switchOn: "Bereit: einschalten",
+      mend: "Einstellungen ändern",
+      answer: "Ansehen, was zu spät kam",
+      wait: "Er versucht es selbst noch einmal. Einstellungen ansehen",
+    },
     missing: (what) => `Es fehlt noch: ${what}`,
     switchOn: "Einschalten",
     switchOff: "Ausschalten",
@@ -272,7 +282,6 @@ const de: Strings = {
       dismissOne: (name) => `${name} verwerfen`,
     },
     missed: {
-      count: (count) => `${count} verpasst`,
       title: (count) =>
         count === 1 ? "1 Nachricht kam zu spät" : `${count} Nachrichten kamen zu spät`,
       answer: "Jetzt beantworten",

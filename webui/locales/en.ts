@@ -219,10 +219,13 @@ const en = {
   },
   channels: {
     lead: "Where people write to the agent, and how each place is set up.",
-    on: "Switched on",
-    available: "Available",
+    inUse: "Your channels",
+    add: "Add a channel",
+    search: "Search channels",
+    found: (count: number) => count === 1 ? "1 channel" : `${count} channels`,
+    noneFound: "No channel has these words.",
     unknown: (name: string) => `There is no channel ${name}.`,
-    accounts: (count: number) => `${count} accounts`,
+    otherAccounts: (count: number) => count === 1 ? "1 other account" : `${count} other accounts`,
     notSetUp: "not set up",
     states: {
       off: "off",
@@ -237,7 +240,14 @@ const en = {
     uncertain: (count: number) => `${count} maybe delivered`,
     dead: (count: number) => `${count} not delivered`,
     back: "All channels",
-    steps: "How to set it up",
+    setUp: "How to set it up",
+    next: {
+      finish: "Finish the setup",
+      switchOn: "Ready: switch it on",
+      mend: "Change its settings",
+      answer: "See what came too late",
+      wait: "It tries again by itself. See its settings",
+    },
     missing: (what: string) => `Still needed: ${what}`,
     switchOn: "Switch on",
     switchOff: "Switch off",
@@ -265,7 +275,6 @@ const en = {
       dismissOne: (name: string) => `Dismiss ${name}`,
     },
     missed: {
-      count: (count: number) => `${count} missed`,
       title: (count: number) =>
         count === 1 ? "1 message came too late" : `${count} messages came too late`,
       answer: "Answer now",

@@ -27,9 +27,11 @@ export interface ChannelListing {
   missing: readonly string[];
   /** Those of every channel and of its own contract. */
   fields: Readonly<Record<string, SetupField>>;
+  /** What it is and what it takes, in a line. */
+  summary?: string;
   /** How it is set up, in their order; empty where nobody wrote that down. */
   steps: readonly string[];
-  /** In which language labels, name and steps are; what it lacks is English. */
+  /** In which language labels, name, summary and steps are; what it lacks is English. */
   locale: string;
   /** Those that there are. */
   locales: readonly string[];

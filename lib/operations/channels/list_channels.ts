@@ -64,6 +64,7 @@ export function listChannel(
     missing: whole.missing,
     ...problemOf(whole.problems),
     fields,
+    ...descriptor.setup.summary !== undefined && { summary: descriptor.setup.summary },
     steps: descriptor.setup.steps ?? [],
     locale: ENGLISH,
     locales: [ENGLISH, ...descriptor.locales ?? []],

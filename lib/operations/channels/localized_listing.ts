@@ -19,7 +19,8 @@ export async function localizedListing(
   const loaded = channel && await loadLocale(channel, wanted);
   if (loaded === undefined) return listing;
   if ("problem" in loaded) return { ...listing, localeProblem: loaded.problem };
-  const { tag, locale: { displayName = listing.displayName, fields, steps } } = loaded;
+  const { tag, locale } = loaded;
+  const { displayName = listing.displayName, summary = listing.summary, fields, steps } = locale;
   const common = commonLabels(tag);
   // What the contract says of a field is about this channel.
   const labelOf = (name: string) =>
@@ -32,6 +33,7 @@ export async function localizedListing(
     ...listing,
     displayName,
     locale: tag,
+    ...summary !== undefined && { summary },
     steps,
     fields: Object.fromEntries(
       Object.entries(listing.fields).map(([name, field]) => {

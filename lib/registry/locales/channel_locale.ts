@@ -16,6 +16,8 @@ const channelLocale = z.strictObject({
   displayName: text.optional(),
   /** By the names of the contract's fields. */
   fields: z.record(z.string(), z.strictObject({ label: text })),
+  /** What it is and what it takes, in a line. */
+  summary: text.max(200).optional(),
   /** How it is set up, in short and in their order. */
   steps: z.array(text).min(1),
   /** What the runtime says on the platform, beside what all platforms say. */

@@ -188,6 +188,10 @@ async function localesFit(subject: ChannelSubject): Promise<void> {
       locale.steps.length === english,
       `${tag} has ${locale.steps.length} steps, and setup.steps of the manifest ${english}`,
     );
+    expect(
+      (locale.summary === undefined) === (setup.summary === undefined),
+      `summary is in one of locales/${tag}.json and the manifest's setup alone`,
+    );
     const words = Object.keys(locale.words).toSorted();
     first ??= { tag, words };
     const other = words.find((word) => !first!.words.includes(word)) ??
