@@ -5,7 +5,8 @@
  */
 
 import { z } from "zod";
-import { whole } from "./fields.ts";
+import { readLogLine } from "../base/log_line.ts";
+import { toWire, whole } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { enabled } from "./parts.ts";
 
@@ -13,8 +14,17 @@ import { enabled } from "./parts.ts";
 const DEFAULT_LINES = 200;
 const MAX_LINES = 1_000;
 
-/** Level of a line, in either format of the log. */
-const LEVEL = /^(?:\S+Z |\{.*"level":")(debug|info|warning|error)\b/;
+const logLine = z.object({
+  seq: z.int(),
+  text: z.string().describe("The line as it is written."),
+  time: z.string().optional().describe("Such as 2026-01-31T12:00:00.000Z."),
+  level: z.string().optional().describe("debug, info, warning or error; none of a request."),
+  method: z.string().optional().describe("Of a request, as path, status and duration_ms."),
+  path: z.string().optional(),
+  status: z.int().optional(),
+  duration_ms: z.number().optional(),
+  message: z.string().describe("What else it says."),
+});
 
 /** Operations on the log. */
 export const LOGS = {
@@ -28,11 +38,7 @@ export const LOGS = {
       limit: whole(1, MAX_LINES).optional().describe(`Lines to show (default ${DEFAULT_LINES}).`),
     }),
     output: z.object({
-      lines: z.array(z.object({
-        seq: z.int(),
-        level: z.string().optional().describe("debug, info, warning or error."),
-        text: z.string(),
-      })).describe("Oldest first."),
+      lines: z.array(logLine).describe("Oldest first."),
       next: z.int().optional().describe(
         "Cursor of the lines to come; absent while there are none.",
       ),
@@ -43,10 +49,7 @@ export const LOGS = {
       const { lines, missed } = enabled(recentLines).read(after, limit);
       const next = lines.at(-1)?.seq ?? after;
       return {
-        lines: lines.map(({ seq, text }) => {
-          const level = LEVEL.exec(text)?.[1];
-          return { seq, ...level !== undefined && { level }, text };
-        }),
+        lines: lines.map(({ seq, text }) => toWire(logLine, { seq, text, ...readLogLine(text) })),
         ...next !== undefined && { next },
         missed,
       };

@@ -104,7 +104,12 @@ Deno.test({
   async fn() {
     await using page = await openAt("Logs");
     const log = page.getByRole("log", { name: "Logs" });
-    await log.getByText("GET /webui/bootstrap").first().waitFor();
+    // What this app asks for by itself is left out, unless somebody wants to see it.
+    const own = log.getByText("GET /webui/bootstrap");
+    await page.getByLabel("Show requests of this app").check();
+    await own.first().waitFor();
+    await page.getByLabel("Show requests of this app").uncheck();
+    await own.first().waitFor({ state: "detached" });
     const ask = (path: string) => fetch(new URL(path, httpOf(shared.service.wsUrl)));
     await (await ask(`/first?${MARKUP}`)).body?.cancel();
     await log.getByText("GET /first").waitFor();
@@ -114,6 +119,21 @@ Deno.test({
     await page.getByLabel("Find in the log").fill("/FIRST");
     await log.getByText("GET /first").waitFor();
     assertEquals(await log.locator("p").count(), 1);
+    assertEquals(
+      await log.locator("p > :first-child").innerText(),
+      await page.evaluate(`new Intl.DateTimeFormat("en", { timeStyle: "medium" })
+        .format(new Date(document.querySelector(".log-line time").dateTime))`),
+    );
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download" }).click(),
+    ]);
+    const saved = (await Deno.readTextFile(await file.path())).trimEnd().split("\n");
+    assertEquals(saved.map((line) => JSON.parse(line).path), ["/first"]);
+    await page.getByLabel("Level or status").selectOption("2xx");
+    await log.getByText("GET /first").waitFor({ state: "detached" });
+    await page.getByLabel("Level or status").selectOption("4xx");
+    await log.getByText("GET /first").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByLabel("Find in the log").fill("");
     await (await ask("/second")).body?.cancel();

@@ -506,9 +506,19 @@ export interface Operations {
       /** Oldest first. */
       lines: Array<{
         seq: number;
-        /** debug, info, warning or error. */
-        level?: string;
+        /** The line as it is written. */
         text: string;
+        /** Such as 2026-01-31T12:00:00.000Z. */
+        time?: string;
+        /** debug, info, warning or error; none of a request. */
+        level?: string;
+        /** Of a request, as path, status and duration_ms. */
+        method?: string;
+        path?: string;
+        status?: number;
+        duration_ms?: number;
+        /** What else it says. */
+        message: string;
       }>;
       /** Cursor of the lines to come; absent while there are none. */
       next?: number;

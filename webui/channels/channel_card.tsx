@@ -67,7 +67,7 @@ function statusOf({ status, instances }: Channel): Status | undefined {
 function nextStep(channel: Channel, status: Status | undefined): string | undefined {
   const { enabled, configured, missing, instances } = channel;
   if (missing.length > 0) return t.channels.missing(missing.join("; "));
-  if (!enabled) return configured ? t.channels.next.switchOn : t.channels.steps.finish;
+  if (!enabled) return configured ? t.channels.next.switchOn : t.channels.next.finish;
   if (!configured || status?.state === "failed") return t.channels.next.mend;
   if (instances.some(({ status }) => (status?.missed ?? 0) > 0)) return t.channels.next.answer;
   return status?.state === "waiting" ? t.channels.next.wait : undefined;

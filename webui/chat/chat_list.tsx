@@ -11,6 +11,7 @@ import { Icon } from "../ui/icon.tsx";
 import { memo } from "../ui/memo.ts";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { saveFile } from "../ui/save_file.ts";
 import { listChanges } from "./connection.ts";
 
 type Session = Answer<"sessions.list">["sessions"][number];
@@ -323,10 +324,6 @@ async function remove({ key, title }: Session, isCurrent: boolean): Promise<void
 /** Saves everything on record of a session, as JSON lines. */
 async function exportSession({ key, title }: Session): Promise<void> {
   const response = await request("sessions.export", { key });
-  const url = URL.createObjectURL(await response.blob());
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${(title || key).replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.jsonl`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const name = `${(title || key).replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.jsonl`;
+  saveFile(name, await response.blob());
 }
