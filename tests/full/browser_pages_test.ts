@@ -159,6 +159,16 @@ Deno.test({
     await page.getByRole("button", { name: "7 days" }).click();
     await page.getByRole("img", { name: /^Tokens of each day/ }).waitFor();
     assertEquals(await page.locator(".chart g").count(), 7);
+    const today = new Date().toISOString().slice(0, 10);
+    await page.getByLabel("From", { exact: true }).fill(today);
+    await page.locator(".chart g").nth(1).waitFor({ state: "detached" });
+    await page.getByText("Days as a table").click();
+    assertEquals(await page.getByRole("region", { name: "By day" }).getByRole("row").count(), 2);
+    await page.getByLabel("From", { exact: true }).fill("2026-01-01");
+    await page.getByLabel("To", { exact: true }).fill("2026-01-03");
+    await page.getByText("No turn ended in this period: Jan 1 – 3, 2026.").waitFor();
+    await checkLook(page);
+    await page.getByRole("button", { name: "30 days" }).click();
     await checkLook(page);
   },
 });
