@@ -109,6 +109,46 @@ Deno.test({
     assertEquals((await readConfig()).agent.maxSteps, undefined);
     assertEquals(await page.getByLabel("agent.instructions").inputValue(), LINES);
 
+    // What people name themselves has a form, and a list has rows.
+    await page.getByRole("button", { name: "Add Presets" }).click();
+    const preset = page.getByRole("form", { name: "Presets" });
+    await page.keyboard.type("very fast");
+    await preset.getByRole("button", { name: "Add" }).click();
+    await preset.getByRole("alert").getByText("model").waitFor();
+    await preset.getByLabel("Model", { exact: true }).fill("server/fake");
+    await preset.getByLabel("Temperature").fill("0.5");
+    await checkLook(page);
+    await preset.getByRole("button", { name: "Add" }).click();
+    const made = page.getByRole("region", { name: "very fast" });
+    await made.waitFor();
+    const models = page.locator('[data-path="agent.fallbacks"]');
+    await models.getByRole("textbox").fill("server/fake");
+    await models.getByRole("button", { name: "Add" }).click();
+    await page.keyboard.type("server/other");
+    await models.getByRole("button", { name: "Remove server/fake" }).click();
+    await models.getByRole("button", { name: "Save" }).click();
+    await models.getByText("Saved").waitFor();
+    const { fallbacks, presets } = (await readConfig()).agent;
+    assertEquals(fallbacks, ["server/other"]);
+    assertEquals(presets, { "very fast": { model: "server/fake", temperature: 0.5 } });
+    await made.getByRole("button", { name: "Remove very fast?" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await made.waitFor({ state: "detached" });
+    assertEquals((await readConfig()).agent.presets, {});
+    await page.getByLabel("Search settings").fill("headers");
+    await page.getByRole("button", { name: "Add Request headers" }).click();
+    const header = page.getByRole("form", { name: "Request headers" });
+    await page.keyboard.type("X-Team.Name");
+    await header.getByLabel("Value").fill("a-secret-of-the-team");
+    await header.getByRole("button", { name: "Add" }).click();
+    await page.getByLabel("X-Team.Name").waitFor();
+    assertEquals((await readConfig()).providers.server.headers, {
+      "X-Team.Name": "a-secret-of-the-team",
+    });
+    assertEquals(await page.getByLabel("X-Team.Name").inputValue(), "");
+    assertEquals(await page.locator("textarea.json").count(), 0);
+    await page.getByLabel("Search settings").fill("");
+
     // What takes a restart says so, with what the service would be given then.
     await page.getByLabel("Search settings").fill("baseUrl");
     await page.getByLabel("providers.server.baseUrl").fill("http://127.0.0.1:9/v1");
@@ -155,6 +195,15 @@ Deno.test({
     await using _model = shared.startModel({ text: "not too late" });
     await using page = await openAt("#/channels");
     await page.getByRole("link", { name: "WebSocket running" }).waitFor();
+    // What can be added says what it is, and is found by that.
+    const offers = page.getByRole("region", { name: "Add a channel" }).getByRole("link");
+    await offers.getByText("@BotFather").waitFor();
+    await page.getByLabel("Search channels").fill("botfather");
+    assertEquals((await offers.allInnerTexts()).map((text) => text.includes("Telegram")), [true]);
+    await page.getByLabel("Search channels").fill("no such words");
+    await page.getByText("No channel has these words.").waitFor();
+    await page.getByLabel("Search channels").fill("");
+    assertEquals(await page.getByText("not set up").count(), 0);
     await checkLook(page);
     await tabTo(page, "link", "Webhook");
     await page.keyboard.press("Enter");
@@ -175,7 +224,11 @@ Deno.test({
     await page.getByText("It is saved.").waitFor();
     const made = await page.locator(".shown code").innerText();
     assertEquals((await readConfig()).channels.webhook.secret, made);
-    await page.locator('[data-field="allowFrom"]').getByRole("textbox").fill(`${MARKUP}\nann`);
+    const people = page.locator('[data-field="allowFrom"]');
+    await people.getByRole("textbox").fill(MARKUP);
+    await people.getByRole("button", { name: "Add" }).click();
+    // The new row has the focus.
+    await page.keyboard.type("ann");
     await page.getByText(/more settings/).click();
     await page.locator('[data-field="port"]').getByRole("spinbutton").fill(String(port));
     await page.getByRole("button", { name: "Check" }).click();

@@ -165,7 +165,11 @@ function FieldRow({ name, field, instance, draft, findings, mayChange, edit }: {
     <div class="setting" data-field={name}>
       <div class="setting-text">
         {mayChange
-          ? <label for={id} class="setting-label">{field.label ?? name}</label>
+          ? (
+            <label id={`${id}-label`} for={id} class="setting-label">
+              {field.label ?? name}
+            </label>
+          )
           : <span class="setting-label">{field.label ?? name}</span>}
         <p class="muted small">
           <code>{name}</code>

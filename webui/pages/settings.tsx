@@ -1,42 +1,41 @@
 /** The configuration, key by key: what each does, what stands there, and what a change takes. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import type { Answer } from "../api/client.ts";
-import { may } from "../api/session.ts";
+import { useEffect } from "preact/hooks";
 import { href } from "../app/router.ts";
 import { t } from "../locale.ts";
 import { RestartNotice } from "../setup/restart_notice.tsx";
-import { SettingRow } from "../setup/setting_row.tsx";
-import { type Schema, schemaAt } from "../setup/setting_form.ts";
-import { Icon } from "../ui/icon.tsx";
+import { placesOf, type Schema } from "../setup/setting_form.ts";
+import { type PlacedSetting, SettingGroups } from "../setup/setting_groups.tsx";
+import { titleOf as titleOfKey, useTitles } from "../setup/setting_titles.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { SearchBox } from "../ui/search_box.tsx";
 import { useAnswer } from "../ui/use_answer.ts";
-
-type Setting = Answer<"settings.get">["settings"][number];
 
 export default function SettingsPage({ rest }: { rest: string }) {
   const got = useAnswer("settings.get", {});
   const { answer: schema, error: schemaError } = useAnswer("settings.schema", {});
   const { again } = got;
   const error = got.error ?? schemaError;
+  const titles = useTitles();
   // What a value is typed into only the schema tells.
-  const answer = schema === undefined ? undefined : got.answer;
+  const answer = schema === undefined || titles === undefined ? undefined : got.answer;
   const wanted = useSignal("");
-  const box = useRef<HTMLInputElement>(null);
   // A link to a section, or to one key of it.
   const [chosen = ""] = rest.split(".");
   useEffect(() => {
     if (wanted.value !== "") wanted.value = "";
   }, [rest]);
 
-  const all = answer?.settings.filter(({ path }) => path !== "$schema");
-  const found = all?.filter((setting) =>
-    matches(setting, wanted.value) && (wanted.value !== "" || chosen === "" ||
-      sectionOf(setting.path) === chosen)
+  const all = answer?.settings.filter(({ path }) => path !== "$schema")
+    .map((setting) => ({ setting, places: placesOf(schema as Schema, setting.path) }));
+  const found = all?.filter((placed) =>
+    wanted.value === ""
+      ? chosen === "" || sectionOf(placed.setting.path) === chosen
+      : matches(placed, placed.places.map((place) => titleOfKey(place, titles!)), wanted.value)
   );
-  const sections = [...Map.groupBy(found ?? [], ({ path }) => sectionOf(path))];
+  const sections = [...Map.groupBy(found ?? [], ({ setting }) => sectionOf(setting.path))];
   return (
     <div class="page">
       <PageHead title={t.pages.settings} lead={t.settings.lead} />
@@ -48,44 +47,32 @@ export default function SettingsPage({ rest }: { rest: string }) {
         </div>
       )}
       {answer !== undefined && <RestartNotice keys={answer.waiting} restarted={again} />}
-      <div class="search">
-        <Icon name="search" size={16} />
-        <input
-          ref={box}
-          type="search"
-          aria-label={t.settings.search}
-          placeholder={t.settings.search}
-          value={wanted.value}
-          onInput={(event) => wanted.value = event.currentTarget.value}
-        />
-      </div>
+      <SearchBox
+        label={t.settings.search}
+        wanted={wanted}
+        found={t.settings.found(found?.length ?? 0)}
+      />
       {all !== undefined && (
         <nav class="sections" aria-label={t.settings.sections}>
           <SectionLink to="" current={chosen} />
-          {[...new Set(all.map(({ path }) => sectionOf(path)))].map((name) => (
+          {[...new Set(all.map(({ setting }) => sectionOf(setting.path)))].map((name) => (
             <SectionLink key={name} to={name} current={chosen} />
           ))}
         </nav>
       )}
-      <p class="hidden" role="status">
-        {found !== undefined && wanted.value !== "" && t.settings.found(found.length)}
-      </p>
       {found?.length === 0 && <p class="nothing">{t.settings.none}</p>}
       {sections.map(([name, settings]) => (
         <section key={name} class="section" aria-labelledby={`section-${name}`}>
           <h2 id={`section-${name}`}>{titleOf(name)}</h2>
-          <ul class="settings">
-            {settings.map((setting) => (
-              <SettingRow
-                key={setting.path}
-                setting={setting}
-                schema={schemaAt(schema as Schema | undefined, setting.path)}
-                isWaiting={answer!.waiting.some((key) => isWithin(setting.path, key))}
-                mayChange={may("settings.change")}
-                changed={again}
-              />
-            ))}
-          </ul>
+          <SettingGroups
+            settings={settings}
+            titles={titles!}
+            isWaiting={(path) =>
+              answer!.waiting.some((key) =>
+                isWithin(path, key)
+              )}
+            changed={again}
+          />
         </section>
       ))}
       {answer !== undefined && (
@@ -119,8 +106,12 @@ function isWithin(path: string, key: string): boolean {
   return path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`);
 }
 
-/** Whether each word is in the key or in what it says of itself. */
-function matches({ path, description }: Setting, wanted: string): boolean {
-  const text = `${path} ${description ?? ""}`.toLowerCase();
+/** Whether each word is in the key, in what it is called, or in what it says of itself. */
+function matches(
+  { setting: { path, description } }: PlacedSetting,
+  titles: readonly string[],
+  wanted: string,
+): boolean {
+  const text = `${path} ${titles.join(" ")} ${description ?? ""}`.toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

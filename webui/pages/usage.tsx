@@ -52,7 +52,12 @@ export default function UsagePage() {
             );
           })}
         </div>
-        <DayInput label={t.usage.from} day={from} last={today} choose={(from) => choose({ from })} />
+        <DayInput
+          label={t.usage.from}
+          day={from}
+          last={today}
+          choose={(from) => choose({ from })}
+        />
         <DayInput label={t.usage.to} day={to} last={today} choose={(to) => choose({ to })} />
       </div>
       <InPeriod {...period.value} />

@@ -8,6 +8,11 @@ import type { ValueForm } from "../ui/value_input.tsx";
 
 /** As much of JSON Schema as the configuration's has. */
 export interface Schema {
+  title?: string;
+  description?: string;
+  /** Its value is never shown. */
+  writeOnly?: boolean;
+  required?: readonly string[];
   type?: string;
   enum?: readonly unknown[];
   minimum?: number;
@@ -18,18 +23,47 @@ export interface Schema {
   anyOf?: readonly Schema[];
 }
 
-/** The part of the schema that a key such as `providers.a.headers["X.Y"]` is of. */
-export function schemaAt(schema: Schema | undefined, path: string): Schema | undefined {
+/** A key of the configuration, or a section, or an entry that people name. */
+export interface KeyPlace {
+  path: string;
+  /** The last part of the path. */
+  name: string;
+  /** The path with `*` for what people name. */
+  pattern: string;
+  schema: Schema | undefined;
+  isNamed: boolean;
+}
+
+/** All that a key such as `providers.a.headers["X.Y"]` stands in, from the outside in, and itself. */
+export function placesOf(schema: Schema | undefined, path: string): KeyPlace[] {
   let here = withoutNull(schema);
-  for (const [, plain, quoted] of path.matchAll(/([^.[\]"]+)|"((?:\\.|[^"\\])*)"/g)) {
-    const key = plain ?? quoted!;
+  let pattern = "";
+  const found: KeyPlace[] = [];
+  for (const { 1: plain, 2: quoted, index, 0: part } of path.matchAll(PARTS)) {
+    const name = plain ?? JSON.parse(`"${quoted}"`);
     const { properties, additionalProperties } = here ?? {};
-    const inner = properties !== undefined && Object.hasOwn(properties, key)
-      ? properties[key]
-      : additionalProperties || undefined;
-    here = withoutNull(inner);
+    const isKnown = properties !== undefined && Object.hasOwn(properties, name);
+    here = withoutNull(isKnown ? properties[name] : additionalProperties || undefined);
+    const isNamed = !isKnown && here !== undefined;
+    pattern += `${pattern === "" ? "" : "."}${isNamed ? "*" : name}`;
+    const end = index + part.length + (quoted === undefined ? 0 : 1);
+    found.push({ path: path.slice(0, end), name, pattern, schema: here, isNamed });
   }
-  return here;
+  return found;
+}
+
+const PARTS = /([^.[\]"]+)|"((?:\\.|[^"\\])*)"/g;
+const PLAIN = /^[A-Za-z_$][A-Za-z0-9_$-]*$/;
+
+/** The path of an entry. */
+export function entryPath(path: string, name: string): string {
+  return PLAIN.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
+}
+
+/** Whether people name what is in it. */
+export function isMap(schema: Schema | undefined): boolean {
+  return schema?.type === "object" && Object.keys(schema.properties ?? {}).length === 0 &&
+    typeof schema.additionalProperties === "object" && "type" in schema.additionalProperties;
 }
 
 /** What a value of the key is typed into. */

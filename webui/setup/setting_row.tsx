@@ -7,14 +7,17 @@ import { t } from "../locale.ts";
 import { CopyButton } from "../ui/copy_button.tsx";
 import { wordsOf } from "../ui/problem.tsx";
 import { draftOf, shownValue, ValueInput, valueOf } from "../ui/value_input.tsx";
-import { formOf, type Schema } from "./setting_form.ts";
+import { AddEntry } from "./add_entry.tsx";
+import { formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
+import { titleOf, type Titles } from "./setting_titles.ts";
 
 type Setting = Answer<"settings.get">["settings"][number];
 type Changed = Answer<"settings.change">;
 
-export function SettingRow({ setting, schema, isWaiting, mayChange, changed }: {
+export function SettingRow({ setting, place, titles, isWaiting, mayChange, changed }: {
   setting: Setting;
-  schema: Schema | undefined;
+  place: KeyPlace;
+  titles: Titles;
   isWaiting: boolean;
   mayChange: boolean;
   /** It was changed. */
@@ -22,13 +25,21 @@ export function SettingRow({ setting, schema, isWaiting, mayChange, changed }: {
 }) {
   const { path, description, secret, editable } = setting;
   const id = useId();
-  const isOpen = mayChange && editable;
+  const { schema } = place;
+  // What people name themselves is there entry by entry, and whole while there is none.
+  const isEmptyMap = isMap(schema);
+  const isOpen = mayChange && editable && !isEmptyMap;
+  const head = (
+    <>
+      {titleOf(place, titles)} <code class="setting-key">{path}</code>
+    </>
+  );
   return (
     <li class="setting" data-path={path}>
       <div class="setting-text">
         {isOpen
-          ? <label for={id} class="setting-key">{path}</label>
-          : <span class="setting-key">{path}</span>}
+          ? <label id={`${id}-label`} for={id} class="setting-label">{head}</label>
+          : <span class="setting-label">{head}</span>}
         {description !== null && <p id={`${id}-text`} class="muted">{description}</p>}
         <p class="tags">
           {setting.source !== "default" && (
@@ -42,10 +53,10 @@ export function SettingRow({ setting, schema, isWaiting, mayChange, changed }: {
         ? <Editor key={draftKey(setting)} {...{ id, setting, schema, changed }} />
         : (
           <div class="setting-value">
-            <code>
-              {secret ? secretState(setting) : shownValue(setting.value)}
-            </code>
-            {mayChange && !secret && (
+            {isEmptyMap && mayChange && editable
+              ? <AddEntry {...{ place, titles, changed }} />
+              : <code>{secret ? secretState(setting) : shownValue(setting.value)}</code>}
+            {mayChange && !secret && !editable && (
               <span class="at-terminal muted small">
                 {t.settings.atTerminal}
                 <CopyButton

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../locale.ts";
+import { Icon } from "./icon.tsx";
 
 /** What a value may be. */
 export type ValueForm =
@@ -42,16 +43,17 @@ export function valueOf(draft: string, { kind }: ValueForm): unknown {
 export function shownValue(value: unknown): string {
   if (value === undefined || value === null || value === "") return t.values.none;
   if (typeof value === "boolean") return value ? t.values.on : t.values.off;
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
-    return value.length === 0 ? t.values.none : value.join(", ");
+  if (typeof value === "object" && Object.keys(value).length === 0) return t.values.none;
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) {
+    return value.join(", ");
   }
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }
 
 const MAX_ROWS = 8;
 
-/** What a value is typed into. */
-export function ValueInput({ id, draft, change, isInvalid, describedBy, placeholder, ...of }: {
+/** What a value is typed into. Its label has the id `<id>-label`. */
+export function ValueInput({ id, draft, change, isInvalid, describedBy, placeholder, form }: {
   id: string;
   form: ValueForm;
   draft: string;
@@ -62,7 +64,6 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
 }) {
   // A box of one line would lose the others.
   const hasLines = useRef(draft.includes("\n")).current;
-  const form: ValueForm = of.form.kind === "text" && hasLines ? { kind: "list" } : of.form;
   const common = {
     id,
     "aria-invalid": isInvalid || undefined,
@@ -114,17 +115,9 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
         />
       );
     case "list":
+      return <ListInput {...{ common, draft, change }} />;
     case "json":
-      return (
-        <textarea
-          {...common}
-          class={form.kind}
-          rows={Math.min(MAX_ROWS, draft.split("\n").length + (form.kind === "list" ? 1 : 0))}
-          spellcheck={false}
-          value={draft}
-          onInput={onInput}
-        />
-      );
+      return <Lines {...{ common, draft, onInput }} kind="json" />;
     case "secret":
       return (
         <input
@@ -136,7 +129,7 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
         />
       );
     case "text":
-      return (
+      return hasLines ? <Lines {...{ common, draft, onInput }} kind="lines" /> : (
         <input
           {...common}
           type="text"
@@ -147,4 +140,97 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
         />
       );
   }
+}
+
+/** What each kind of input is given. */
+interface Common {
+  id: string;
+  "aria-invalid"?: boolean;
+  "aria-describedby"?: string;
+  placeholder?: string;
+}
+
+function Lines({ common, draft, onInput, kind }: {
+  common: Common;
+  draft: string;
+  onInput(event: { currentTarget: { value: string } }): void;
+  kind: "json" | "lines";
+}) {
+  return (
+    <textarea
+      {...common}
+      class={kind}
+      rows={Math.min(MAX_ROWS, draft.split("\n").length + 1)}
+      spellcheck={false}
+      value={draft}
+      onInput={onInput}
+    />
+  );
+}
+
+/** A row for each item; what is pasted gives a row a line. */
+function ListInput({ common: { id, placeholder, ...common }, draft, change }: {
+  common: Common;
+  draft: string;
+  change(draft: string): void;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const wantsFocus = useRef<number | undefined>(undefined);
+  const items = draft.split("\n");
+  const set = (at: number, ...next: string[]) => change(items.toSpliced(at, 1, ...next).join("\n"));
+  useLayoutEffect(() => {
+    if (wantsFocus.current === undefined) return;
+    box.current?.querySelectorAll("input")[wantsFocus.current]?.focus();
+    wantsFocus.current = undefined;
+  });
+  return (
+    <div ref={box} class="list-rows" role="group" aria-labelledby={`${id}-label`}>
+      {items.map((item, at) => (
+        <div key={at} class="list-row">
+          <input
+            {...common}
+            id={at === 0 ? id : undefined}
+            aria-label={at === 0 ? undefined : t.values.item(at + 1)}
+            placeholder={items.length === 1 ? placeholder : undefined}
+            type="text"
+            autocomplete="off"
+            spellcheck={false}
+            value={item}
+            onInput={({ currentTarget }) => set(at, currentTarget.value)}
+            onPaste={(event) => {
+              const text = event.clipboardData?.getData("text") ?? "";
+              if (!text.trim().includes("\n")) return;
+              event.preventDefault();
+              set(at, ...(item + text).split("\n").map((line) => line.trim()).filter(Boolean));
+            }}
+          />
+          {items.length > 1 && (
+            <button
+              type="button"
+              class="icon-button"
+              aria-label={t.values.removeItem(item || String(at + 1))}
+              onClick={() => {
+                wantsFocus.current = Math.max(0, at - 1);
+                set(at);
+              }}
+            >
+              <Icon name="close" size={16} />
+            </button>
+          )}
+        </div>
+      ))}
+      <button
+        type="button"
+        class="button small"
+        disabled={items.at(-1) === ""}
+        onClick={() => {
+          wantsFocus.current = items.length;
+          change(`${draft}\n`);
+        }}
+      >
+        <Icon name="plus" size={14} />
+        {t.values.addItem}
+      </button>
+    </div>
+  );
 }

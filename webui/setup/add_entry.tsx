@@ -1,0 +1,117 @@
+/** Adds an entry to what people name themselves: a provider, a preset, a header. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { ask } from "../api/client.ts";
+import { t } from "../locale.ts";
+import { useAction } from "../ui/use_action.ts";
+import { wordsOf } from "../ui/problem.tsx";
+import { ValueInput, valueOf } from "../ui/value_input.tsx";
+import { entryPath, formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
+import { titleOf, type Titles } from "./setting_titles.ts";
+
+/** Of an entry that is a value and no object. */
+const VALUE = "";
+
+export function AddEntry({ place, titles, changed }: {
+  place: KeyPlace;
+  titles: Titles;
+  changed(): void;
+}) {
+  const isOpen = useSignal(false);
+  const title = titleOf(place, titles);
+  if (!isOpen.value) {
+    return (
+      <button type="button" class="button small" onClick={() => isOpen.value = true}>
+        {t.settings.addEntry}
+        <span class="hidden">{title}</span>
+      </button>
+    );
+  }
+  return (
+    <EntryForm
+      {...{ place, titles, title }}
+      leave={() => isOpen.value = false}
+      added={() => {
+        isOpen.value = false;
+        changed();
+      }}
+    />
+  );
+}
+
+function EntryForm({ place: { path, pattern, schema }, titles, title, leave, added }: {
+  place: KeyPlace;
+  titles: Titles;
+  title: string;
+  leave(): void;
+  added(): void;
+}) {
+  const id = useId();
+  const drafts = useSignal<Readonly<Record<string, string>>>({});
+  const { isBusy, problem, run } = useAction();
+  const box = useRef<HTMLFormElement>(null);
+  useEffect(() => box.current?.querySelector("input")?.focus(), []);
+  const inner = schema?.additionalProperties || {};
+  const fields: [name: string, field: Schema][] = inner.properties === undefined
+    ? [[VALUE, inner]]
+    : Object.entries(inner.properties).filter(([, field]) => !isMap(field));
+  const formFor = (field: Schema) =>
+    formOf(field, { secret: (schema?.writeOnly ?? field.writeOnly) === true });
+
+  function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget as HTMLFormElement).get("name")).trim();
+    if (name === "" || isBusy) return;
+    const values = fields.filter(([name]) => (drafts.value[name] ?? "") !== "")
+      .map(([name, field]): [string, unknown] => [
+        name,
+        valueOf(drafts.value[name]!, formFor(field)),
+      ]);
+    const value = inner.properties === undefined
+      ? values[0]?.[1] ?? ""
+      : Object.fromEntries(values);
+    void run(async () => {
+      const change = { path: entryPath(path, name), value };
+      await ask("settings.change", { changes: [change] });
+      added();
+    });
+  }
+
+  return (
+    <form ref={box} class="card form add-entry" aria-label={title} onSubmit={submit} noValidate>
+      <label class="field">
+        <span>{t.settings.entryName}</span>
+        <input name="name" autocomplete="off" spellcheck={false} />
+      </label>
+      {fields.map(([name, field]) => (
+        <div key={name} class="field">
+          <label id={`${id}-${name}-label`} for={`${id}-${name}`} class="strong">
+            {name === VALUE
+              ? t.settings.entryValue
+              : titles[`${pattern}.*.${name}`] ?? field.title ?? name}
+          </label>
+          <ValueInput
+            id={`${id}-${name}`}
+            form={formFor(field)}
+            draft={drafts.value[name] ?? ""}
+            change={(draft) => drafts.value = { ...drafts.value, [name]: draft }}
+            describedBy={`${id}-${name}-text`}
+          />
+          {field.description !== undefined && (
+            <small id={`${id}-${name}-text`} class="muted">{field.description}</small>
+          )}
+        </div>
+      ))}
+      {problem !== undefined && <p class="problem" role="alert">{wordsOf(problem)}</p>}
+      <div class="buttons">
+        <button type="submit" class="button primary small" disabled={isBusy}>
+          {t.settings.addEntry}
+        </button>
+        <button type="button" class="button small" disabled={isBusy} onClick={leave}>
+          {t.cancel}
+        </button>
+      </div>
+    </form>
+  );
+}
