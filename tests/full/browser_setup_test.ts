@@ -416,6 +416,15 @@ Deno.test({
     const rows = page.locator(".records > li");
     await rows.nth(49).waitFor();
     assertEquals(await rows.count(), 50);
+    await checkLook(page);
+    // Whoever looks for some looks among all.
+    await page.getByLabel("Search automations").fill("plan 5");
+    await rows.filter({ hasText: "Plan 50" }).waitFor();
+    assertEquals(await rows.count(), 6);
+    await page.getByRole("button", { name: "On", exact: true }).click();
+    await page.getByText("No automation fits.").waitFor();
+    await page.reload();
+    await rows.nth(49).waitFor();
     await page.getByRole("button", { name: "Show more" }).click();
     await rows.nth(50).waitFor();
     assertEquals(new Set(await rows.locator(".strong").allInnerTexts()).size, 51);

@@ -11,18 +11,32 @@ import { type AutomationView, scheduleSentence } from "../automations/schedule.t
 import { formatTime, t } from "../locale.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { SearchBox } from "../ui/search_box.tsx";
 
 export default function AutomationsPage({ rest }: { rest: string }) {
   return rest === "" ? <AutomationList /> : <AutomationPage key={rest} id={rest} />;
 }
 
 const PAGE = 50;
+/** So many are seen at a glance. */
+const WORTH_SEARCHING = 8;
+
+/** States that a person chooses from. */
+const STATES = {
+  all: () => true,
+  on: ({ automation }: AutomationView) => automation.enabled,
+  off: ({ automation }: AutomationView) => !automation.enabled,
+  failed: ({ last_run }: AutomationView) => last_run?.state === "failed",
+};
 
 function AutomationList() {
   const views = useSignal<readonly AutomationView[] | undefined>(undefined);
   const after = useSignal<string | undefined>(undefined);
   const problem = useSignal<unknown>(undefined);
   const isCreating = useSignal(false);
+  const wanted = useSignal("");
+  const state = useSignal<keyof typeof STATES>("all");
+  const isFiltered = wanted.value.trim() !== "" || state.value !== "all";
   async function load(cursor?: string) {
     problem.value = undefined;
     try {
@@ -35,6 +49,16 @@ function AutomationList() {
     }
   }
   useEffect(() => void load(), []);
+  // Whoever looks for some looks among all.
+  useEffect(() => {
+    if (isFiltered && after.value !== undefined) void load(after.value);
+  }, [isFiltered, after.value]);
+  const words = wanted.value.toLowerCase().split(/\s+/);
+  const shown = views.value?.filter((view) => {
+    const { name, message, schedule } = view.automation;
+    const text = `${name} ${message} ${scheduleSentence(schedule)}`.toLowerCase();
+    return STATES[state.value](view) && words.every((word) => text.includes(word));
+  });
   return (
     <div class="page">
       <PageHead title={t.pages.automations} lead={t.automations.lead}>
@@ -55,12 +79,38 @@ function AutomationList() {
         />
       )}
       {problem.value !== undefined && <Problem error={problem.value} retry={() => void load()} />}
-      {views.value?.length === 0 && !isCreating.value && <p class="nothing">{t.automations.none}
-      </p>}
+      {views.value?.length === 0 && !isCreating.value && (
+        <p class="nothing">{t.automations.none}</p>
+      )}
+      {(views.value?.length ?? 0) > WORTH_SEARCHING && (
+        <div class="filters">
+          <div class="choice" role="group" aria-label={t.automations.filter}>
+            {(Object.keys(STATES) as (keyof typeof STATES)[]).map((name) => (
+              <button
+                key={name}
+                type="button"
+                class="button small"
+                aria-pressed={state.value === name}
+                onClick={() => state.value = name}
+              >
+                {t.automations.filters[name]}
+              </button>
+            ))}
+          </div>
+          <SearchBox
+            label={t.automations.search}
+            wanted={wanted}
+            found={t.automations.found(shown?.length ?? 0)}
+          />
+        </div>
+      )}
+      {isFiltered && shown?.length === 0 && after.value === undefined && (
+        <p class="nothing">{t.automations.noneFound}</p>
+      )}
       <ul class="records">
-        {views.value?.map((view) => <OneAutomation key={view.id} view={view} />)}
+        {shown?.map((view) => <OneAutomation key={view.id} view={view} />)}
       </ul>
-      {after.value !== undefined && (
+      {after.value !== undefined && !isFiltered && (
         <button
           type="button"
           class="button"
