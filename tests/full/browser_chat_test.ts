@@ -313,19 +313,46 @@ browserTest("a conversation has its own model", async () => {
     return { text: "ok" };
   });
   await using page = await startChat(appUrl());
-  await page.getByRole("button", { name: "Model" }).click();
+  // It is chosen at the composer, and stands above the conversation.
+  const model = page.locator(".composer").getByRole("button", { name: "Model" });
+  const box = page.getByLabel("Message", { exact: true });
+  await box.fill("half a");
+  await model.click();
   await page.getByRole("menuitemradio", { name: "fast" }).click();
-  await page.getByRole("button", { name: "Model" }).getByText("fast").waitFor();
+  await model.getByText("fast").waitFor();
+  await page.locator(".chat-head").getByRole("button", { name: "Model" }).getByText("fast")
+    .waitFor();
+  // What was being written is still there.
+  assertEquals(await box.inputValue(), "half a");
   await say(page, "with the fast one");
   await answerOf(page, "ok").waitFor();
   await page.reload();
-  await page.getByRole("button", { name: "Model" }).getByText("fast").waitFor();
-  await page.getByRole("button", { name: "Model" }).click();
+  await model.getByText("fast").waitFor();
+  await model.click();
   await page.getByRole("menuitemradio", { name: "Default" }).click();
-  await page.getByRole("button", { name: "Model" }).getByText("local/fake").waitFor();
+  await model.getByText("local/fake").waitFor();
   await say(page, "with the default");
   await page.locator(".agent").nth(1).waitFor();
   assertEquals(models, ["quick", "fake"]);
+});
+
+browserTest("the composer grows with the text, up to ten lines", async () => {
+  await using page = await startChat(appUrl());
+  const box = page.getByLabel("Message", { exact: true });
+  const lines = async (count: number) => {
+    await box.fill("line\n".repeat(count - 1) + "line");
+    return await page.evaluate(`{
+      const box = document.querySelector(".composer textarea");
+      const { lineHeight, paddingTop } = getComputedStyle(box);
+      (box.clientHeight - 2 * parseFloat(paddingTop)) / parseFloat(lineHeight);
+    }`) as number;
+  };
+  await page.setViewportSize({ width: 1280, height: 1000 });
+  assertEquals(await lines(1), 2);
+  assertEquals([await lines(7), await lines(30)], [7, 10]);
+  await page.setViewportSize({ width: 320, height: 480 });
+  const send = await page.getByRole("button", { name: "Send", exact: true }).boundingBox();
+  assert(send !== null && send.y + send.height <= 480);
 });
 
 browserTest("a draft stays with its conversation until it is sent", async () => {

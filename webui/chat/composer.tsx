@@ -7,20 +7,30 @@ import { Icon } from "../ui/icon.tsx";
 import { type Attachment, attachmentOf, fitting } from "./attachment.ts";
 import { takeShared } from "./shared.ts";
 
+const keyOf = (draft: string) => `service.draft.${draft}`;
+
+/** Gives a draft another name. */
+export function moveDraft(from: string, to: string): void {
+  keep(keyOf(to), kept(keyOf(from)));
+  keep(keyOf(from), undefined);
+}
+
 /** What a message is written in. Its draft stays until it is sent. */
-export function Composer({ name, files, isBusy, send, stop }: {
+export function Composer({ name, files, isBusy, send, stop, children }: {
   /** Which draft it is. */
   name: string;
   files: Signal<readonly Attachment[]>;
   isBusy: boolean;
   send(text: string): void;
   stop(): void;
+  /** Beside the buttons, such as which model answers. */
+  children?: preact.ComponentChildren;
 }) {
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const isEmpty = useSignal(true);
-  const draft = `service.draft.${name}`;
+  const draft = keyOf(name);
 
   useLayoutEffect(() => {
     box.current!.value = kept(draft) ?? "";
@@ -97,7 +107,7 @@ export function Composer({ name, files, isBusy, send, stop }: {
       <div class="composer-box">
         <textarea
           ref={box}
-          rows={1}
+          rows={2}
           aria-label={t.composer.label}
           placeholder={t.composer.placeholder}
           enterkeyhint="send"
@@ -137,6 +147,7 @@ export function Composer({ name, files, isBusy, send, stop }: {
           >
             <Icon name="attach" />
           </button>
+          <span class="composer-middle">{children}</span>
           {isBusy && (
             <button
               type="button"

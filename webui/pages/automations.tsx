@@ -79,9 +79,8 @@ function AutomationList() {
         />
       )}
       {problem.value !== undefined && <Problem error={problem.value} retry={() => void load()} />}
-      {views.value?.length === 0 && !isCreating.value && (
-        <p class="nothing">{t.automations.none}</p>
-      )}
+      {views.value?.length === 0 && !isCreating.value && <p class="nothing">{t.automations.none}
+      </p>}
       {(views.value?.length ?? 0) > WORTH_SEARCHING && (
         <div class="filters">
           <div class="choice" role="group" aria-label={t.automations.filter}>

@@ -8,15 +8,19 @@ import type { Attachment } from "../chat/attachment.ts";
 import type { Chat } from "../chat/chat.ts";
 import { ChatHead } from "../chat/chat_head.tsx";
 import { ChatList } from "../chat/chat_list.tsx";
-import { Composer } from "../chat/composer.tsx";
+import { Composer, moveDraft } from "../chat/composer.tsx";
 import { chatOf, link } from "../chat/connection.ts";
 import { EmptyChat } from "../chat/empty_chat.tsx";
 import { newChatId } from "../chat/ids.ts";
+import { canChooseModel, ModelMenu } from "../chat/model_menu.tsx";
 import { Log } from "../chat/log.tsx";
 import { Record } from "../chat/record.tsx";
 import { t } from "../locale.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Problem } from "../ui/problem.tsx";
+
+/** Name of the draft that begins a conversation. */
+const NEW = "new";
 
 const CHAT_ID = /^[A-Za-z0-9_:-]{1,64}$/;
 
@@ -30,8 +34,12 @@ export default function ChatPage({ rest }: { rest: string }) {
   return <Conversation key={id ?? ""} chat={id === undefined ? undefined : chatOf(id)} />;
 }
 
+/** Files of a message that goes on being written in the conversation that has just begun. */
+let carried: readonly Attachment[] = [];
+
 function Conversation({ chat }: { chat?: Chat }) {
-  const files = useSignal<readonly Attachment[]>([]);
+  const files = useSignal(carried);
+  useEffect(() => void (carried = []), []);
   const isDropped = useSignal(false);
   useEffect(() => {
     document.title = chat?.title.value ? `${chat.title.value} · service` : "service";
@@ -44,6 +52,16 @@ function Conversation({ chat }: { chat?: Chat }) {
     const id = newChatId();
     chatOf(id, { isNew: true }).send(text, sent);
     go("chat", id);
+  }
+
+  /** Before anything is sent: what is being written goes along. */
+  function begin(): Chat {
+    if (chat !== undefined) return chat;
+    const id = newChatId();
+    moveDraft(NEW, id);
+    carried = files.value;
+    go("chat", id);
+    return chatOf(id, { isNew: true });
   }
 
   function drop(event: DragEvent) {
@@ -68,7 +86,7 @@ function Conversation({ chat }: { chat?: Chat }) {
       }}
       onDrop={drop}
     >
-      <ChatHead chat={chat} />
+      <ChatHead chat={chat} begin={begin} />
       <LinkNotice />
       {chat?.problem.value !== undefined && (
         <Problem
@@ -89,12 +107,14 @@ function Conversation({ chat }: { chat?: Chat }) {
       {may({ scope: "chat" })
         ? (
           <Composer
-            name={chat?.id ?? "new"}
+            name={chat?.id ?? NEW}
             files={files}
             isBusy={chat?.isBusy.value ?? false}
             send={send}
             stop={() => chat?.cancel()}
-          />
+          >
+            {canChooseModel() && <ModelMenu chat={chat} begin={begin} />}
+          </Composer>
         )
         : <p class="composer-off muted">{t.composer.mayNot}</p>}
       {isDropped.value && <div class="drop">{t.composer.drop}</div>}
