@@ -21,6 +21,7 @@ Deno.test({
     const port = freePort();
     const signer = await makeSigner("ES256", "one");
     await home.configure({
+      gates: { approvers: ["webui:boss@example.org"] },
       channels: {
         websocket: {
           publicWsUrl: `wss://localhost:${port}/`,
@@ -80,6 +81,14 @@ Deno.test({
     const name = await page.evaluate("location.hash") as string;
     await page.reload();
     await page.locator(".me", { hasText: "hello" }).waitFor();
+    // Who may not answer is offered no buttons, and told who may.
+    await home.run(["tokens", "issue", "--scopes", "approve"]);
+    const args = JSON.stringify({ path: `${home.dir}/outside.txt`, content: "x" });
+    await say(page, `/tool write_file ${args}`);
+    const card = page.locator(".ask");
+    await card.getByText("Only webui:boss@example.org may answer this.").waitFor();
+    assertEquals(await card.getByRole("button").count(), 0);
+    await page.getByRole("button", { name: "Stop" }).click();
     const offered = await pages.getByRole("link").allInnerTexts();
     for (const each of ["Secrets", "Settings", "Logs", "Sign out"]) {
       assert(offered.includes(each), each);

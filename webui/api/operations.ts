@@ -1320,6 +1320,8 @@ export type Bootstrap = {
   expires_in?: number;
   /** What the caller's tokens allow. Absent behind a trusted proxy, which is unscoped. */
   scopes?: Array<"operate" | "read" | "chat" | "approve" | "secrets">;
+  /** Only these may answer approvals, and the caller isn't one: gates.approvers. Else absent. */
+  approvers?: Array<string>;
   /** The trusted proxy's, where it has one. */
   sign_out_path?: string;
   /** Before a chat_id it is the key of the chat's session. */

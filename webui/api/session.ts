@@ -60,10 +60,19 @@ export function isSignedIn(): boolean {
   return secret !== undefined;
 }
 
+/** What only those in `gates.approvers` may, where a proxy says who somebody is. */
+const ANSWERS: readonly (keyof Operations)[] = ["approvals.approve", "approvals.deny"];
+
+/** Those who may answer approvals, where the person may not although everything else is open. */
+export function otherApprovers(): readonly string[] | undefined {
+  return access.value.state === "open" ? access.value.bootstrap.approvers : undefined;
+}
+
 /** Whether the person may use an operation, or anything that takes a scope. */
 export function may(what: keyof Operations | { scope: Scope }): boolean {
   if (access.value.state !== "open") return false;
-  const { scopes } = access.value.bootstrap;
+  const { scopes, approvers } = access.value.bootstrap;
+  if (approvers !== undefined && typeof what === "string" && ANSWERS.includes(what)) return false;
   const scope = typeof what === "string" ? ROUTES[what][2] : what.scope;
   return scopes === undefined || includesScope(scopes, scope);
 }

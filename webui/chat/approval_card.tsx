@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type Answer, ask } from "../api/client.ts";
-import { may } from "../api/session.ts";
-import { t } from "../locale.ts";
+import { may, otherApprovers } from "../api/session.ts";
+import { language, t } from "../locale.ts";
 import { lookAtApprovals } from "../app/pending_approvals.ts";
 import { Icon } from "../ui/icon.tsx";
 import { wordsOf } from "../ui/problem.tsx";
@@ -66,7 +66,7 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
       <pre ref={text} tabIndex={0}>{whole.value?.details ?? approval.details}</pre>
       {lines.value > 0 && <p class="muted small">{t.approvals.scroll(lines.value)}</p>}
       {!may("approvals.approve")
-        ? <p class="muted small">{t.approvals.mayNot}</p>
+        ? <p class="muted small">{whoMay(otherApprovers(), id)}</p>
         : !isUnread.value && (
           <>
             {whole.value === undefined && (
@@ -92,6 +92,21 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
         )}
       {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
     </article>
+  );
+}
+
+/** People that are named; a list may be long. */
+const MAX_NAMED = 5;
+
+/** Who may answer instead of this person. */
+function whoMay(approvers: readonly string[] | undefined, id: string): string {
+  if (approvers === undefined) return t.approvals.mayNot;
+  if (approvers.length === 0) return t.approvals.nobodyMay(`service approvals approve ${id}`);
+  const others = approvers.length - MAX_NAMED;
+  const named = approvers.slice(0, MAX_NAMED);
+  return t.approvals.othersMay(
+    new Intl.ListFormat(language)
+      .format(others > 0 ? [...named, t.approvals.others(others)] : named),
   );
 }
 

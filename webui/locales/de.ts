@@ -321,6 +321,10 @@ const de: Strings = {
     scroll: (lines) => `${lines} Zeilen: Scrolle, um alle zu lesen.`,
     notWhole: (command) => `Nicht alles kann hier gezeigt werden. Ganz zeigt es: ${command}`,
     mayNot: "Dein Token darf das nicht beantworten.",
+    othersMay: (people) => `Das dürfen nur ${people} beantworten.`,
+    others: (count) => count === 1 ? "1 weiterer" : `${count} weitere`,
+    nobodyMay: (command) =>
+      `Du darfst das nicht beantworten: gates.approvers nennt niemanden. Auf der Kommandozeile: ${command}`,
     inSession: "Unterhaltung",
     outcomes: {
       approved: "Erlaubt",

@@ -314,6 +314,10 @@ const en = {
     scroll: (lines: number) => `${lines} lines: scroll to read all of them.`,
     notWhole: (command: string) => `Not all of it can be shown here. See it with: ${command}`,
     mayNot: "Your token can't answer this.",
+    othersMay: (people: string) => `Only ${people} may answer this.`,
+    others: (count: number) => count === 1 ? "1 other" : `${count} others`,
+    nobodyMay: (command: string) =>
+      `You can't answer this: gates.approvers lists nobody. At the command line: ${command}`,
     inSession: "Conversation",
     outcomes: {
       approved: "Approved",

@@ -34,6 +34,8 @@ export interface BootstrapDeps {
   admission: Pick<Admission, "refuseSecret" | "callerOf" | "socketTokens">;
   localUsers: IssueAccessDeps["localUsers"];
   operate: Operate;
+  /** `gates.approvers`. */
+  approvers: readonly string[];
   /** Name of the default model now. */
   model: () => string;
   /** Milliseconds since 1970. */
@@ -47,6 +49,9 @@ export const bootstrapAnswer = z.object({
   expires_in: z.int().optional().describe("Seconds that they hold."),
   scopes: z.array(z.enum(SCOPES)).optional()
     .describe("What the caller's tokens allow. Absent behind a trusted proxy, which is unscoped."),
+  approvers: z.array(z.string()).optional().describe(
+    "Only these may answer approvals, and the caller isn't one: gates.approvers. Else absent.",
+  ),
   sign_out_path: z.string().optional().describe("The trusted proxy's, where it has one."),
   session_prefix: z.string().describe("Before a chat_id it is the key of the chat's session."),
   ws_path: z.string(),
@@ -65,7 +70,7 @@ export const bootstrapAnswer = z.object({
 
 /** The route. */
 export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
-  const { config, admission, operate, model, now } = deps;
+  const { config, admission, operate, approvers, model, now } = deps;
 
   function about(
     request: Request,
@@ -101,9 +106,12 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
     async handle({ request, arrival }) {
       const caller = await admission.callerOf(request, arrival);
       if (caller !== undefined) {
-        const { signOutPath, scopes, workspaceKey } = caller;
+        const { signOutPath, scopes, workspaceKey, credential } = caller;
+        const mayNotAnswer = credential.kind === "identity" &&
+          !approvers.includes(credential.actor);
         return Response.json({
           ...about(request, workspaceKey),
+          ...mayNotAnswer && { approvers },
           ...signOutPath !== undefined && { sign_out_path: signOutPath },
           ...scopes !== undefined && { scopes },
           ...scopes?.some((scope) => OPENS_SOCKET.includes(scope)) &&

@@ -169,7 +169,8 @@ Deno.test("behind a trusted proxy GET /webui/bootstrap gives a person no token, 
   const ann = { "X-Assertion": "ann@example.org" };
   const answer = parse(await port.request("GET", PATH, ann));
   assertEquals(Object.keys(answer), [
-    ...["session_prefix", "ws_path", "ws_url", "model_name", "limits", "sign_out_path"],
+    ...["session_prefix", "ws_path", "ws_url", "model_name", "limits", "approvers"],
+    "sign_out_path",
   ]);
   assertEquals(answer.session_prefix, "websocket:");
   assertEquals(answer.sign_out_path, "/oauth2/sign_out");
@@ -178,6 +179,22 @@ Deno.test("behind a trusted proxy GET /webui/bootstrap gives a person no token, 
   assertEquals((await port.request("GET", PATH, { "X-Assertion": "eve" })).status, 401);
   await using plain = await openAdmissionPort({ trustedProxyAuth: PROXY, token: "t" });
   assertEquals("sign_out_path" in parse(await plain.request("GET", PATH, ann)), false);
+});
+
+Deno.test("GET /webui/bootstrap tells a person who may answer approvals, where that is somebody else", async () => {
+  const approvers = ["webui:ann@example.org", "telegram:1"];
+  const allowedIdentities = ["ann@example.org", "bob@example.org"];
+  await using port = await openAdmissionPort(
+    { trustedProxyAuth: { ...PROXY, allowedIdentities } },
+    { approvers },
+  );
+  const of = async (name: string) =>
+    parse(await port.request("GET", PATH, { "X-Assertion": name })).approvers;
+  assertEquals(await of("ann@example.org"), undefined);
+  assertEquals(await of("bob@example.org"), approvers);
+  // A token's scopes say it all.
+  await using open = await openAdmissionPort({}, { approvers });
+  assertEquals(parse(await open.request("GET", PATH)).approvers, undefined);
 });
 
 Deno.test("the proxy's own address is no local browser, also where it asserts nobody", async () => {

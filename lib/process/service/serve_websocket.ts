@@ -79,6 +79,7 @@ export async function serveWebsocket(
     admission,
     localUsers: new LocalUserCheck(link.localUser),
     operate: completing(operate, operations),
+    approvers: config.gates.approvers,
     journal,
     media: core.media,
     links,

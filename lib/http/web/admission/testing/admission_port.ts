@@ -71,7 +71,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 /** Opens one with these keys of `channels.websocket`. */
 export async function openAdmissionPort(
   keys: Record<string, unknown> = {},
-  { network }: { network?: JwksNetwork } = {},
+  { network, approvers = [] }: { network?: JwksNetwork; approvers?: string[] } = {},
 ): Promise<AdmissionPort> {
   const config = configSchema.parse({ channels: { websocket: keys } }).channels.websocket;
   const clock = new ManualClock();
@@ -97,7 +97,7 @@ export async function openAdmissionPort(
       trustsProxy: config.trustedProxyAuth !== null,
     },
     latches: { list: () => [], clear: () => Promise.resolve(true) },
-    gates: { approvers: [], independentApprover: false },
+    gates: { approvers, independentApprover: false },
     verifiesSenders: () => false,
     log,
   });
@@ -121,6 +121,7 @@ export async function openAdmissionPort(
         admission,
         localUsers,
         operate,
+        approvers,
         model: () => "local/qwen3",
         now: clock.now,
       }),
