@@ -469,6 +469,8 @@ export interface Journal {
   session(key: string): Session | undefined;
   /** Of the days, UTC, from that of one time to that of another, of turns that have ended. */
   usage(from: number, to: number): UsageRow[];
+  /** What turns of a session that have ended used, by model; `""` where none is on record. */
+  usageOf(sessionId: number): Required<ModelUsage>[];
   turn(id: string): Turn | undefined;
   turns(sessionId: number, afterRowid: number, limit: number): Turn[];
   /** A session's turn by its number, from 1 in the order of acceptance. */

@@ -143,6 +143,7 @@ function createReading({ sessions, turns, messages, files, search, usage }: Jour
       return await search().find(wanted);
     },
     usage: (from, to) => usage.between(from, to),
+    usageOf: (sessionId) => turns.usageOf(sessionId),
     turn: (id) => turns.find(id),
     nthTurn(sessionId, number) {
       checkInteger("number", number, 1);

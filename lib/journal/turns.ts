@@ -94,6 +94,17 @@ export class TurnRows extends Queries {
      FROM turns WHERE id = ? AND ended_at IS NULL`,
     toOpenTurnRow,
   );
+  // Turns of long ago have no models of their own.
+  readonly #selectUsage = this.query(
+    `SELECT coalesce(m.value ->> '$.model', ''), ${
+      ["inputTokens", "outputTokens", "reasoningTokens", "cachedTokens"].map((name) =>
+        `sum(coalesce(m.value ->> '$.usage.${name}', t.usage ->> '$.${name}', 0))`
+      ).join(", ")
+    }
+     FROM turns AS t LEFT JOIN json_each(t.models) AS m
+     WHERE t.session_id = ? AND t.ended_at NOT NULL GROUP BY 1`,
+    toModelUsage,
+  );
   readonly #selectAny = this.query("SELECT turn FROM turns WHERE id = ?");
   readonly #selectOpenIds = this.query(
     "SELECT id FROM turns INDEXED BY open_turns WHERE ended_at IS NULL ORDER BY turn",
@@ -154,6 +165,11 @@ export class TurnRows extends Queries {
     this.#updateEnd.run(status, endedAt, ...told, isForgotten, turn);
   }
 
+  /** What those that have ended used. */
+  usageOf(sessionId: number): Required<ModelUsage>[] {
+    return this.#selectUsage.all(sessionId);
+  }
+
   find(id: string): Turn | undefined {
     return this.#selectOne.get(id);
   }
@@ -195,6 +211,16 @@ export class TurnRows extends Queries {
   isStarted(sessionId: number): boolean {
     return this.#selectStartedOf.get(sessionId) !== undefined;
   }
+}
+
+function toModelUsage([model, ...tokens]: [string, ...number[]]): Required<ModelUsage> {
+  const [inputTokens, outputTokens, reasoningTokens, cachedTokens] = tokens as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { model, usage: { inputTokens, outputTokens, reasoningTokens, cachedTokens } };
 }
 
 function toOpenTurnRow(

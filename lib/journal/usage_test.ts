@@ -51,6 +51,16 @@ Deno.test("usage() adds up turns that have ended, by day, channel and the model 
   ];
   assertEquals(rowsOf(journal), rows);
   assertEquals(rowsOf(journal, 2 * DAY_MS + 5, 2 * DAY_MS + 6), rows.slice(2));
+  const { id } = journal.session("test:a")!;
+  assertEquals(
+    journal.usageOf(id).map(({ model, usage: { inputTokens, cachedTokens } }) => [
+      model,
+      inputTokens,
+      cachedTokens,
+    ]),
+    [["test/model", 33, 10], ["test/other", 7, 2]],
+  );
+  assertEquals(journal.usageOf(id + 1_000), []);
   await journal.deleteSession("test:a");
   assertEquals(rowsOf(journal), rows);
   await journal.close();

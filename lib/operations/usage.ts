@@ -9,10 +9,11 @@ import { ServiceError } from "../base/errors.ts";
 import type { Config } from "../config/schema.ts";
 import type { Journal, UsageRow } from "../contract/journal.ts";
 import { gatewayOperation } from "./operation.ts";
+import { seenSession } from "./sessions/find_session.ts";
 
 /** What these work on. */
 export interface UsageParts {
-  journal: Pick<Journal, "usage">;
+  journal: Pick<Journal, "usage" | "usageOf" | "session">;
   /** Asked each time. */
   prices(): Config["prices"];
   /** Milliseconds since 1970. */
@@ -30,8 +31,11 @@ const FREE: Config["prices"] = { offline: { input: 0, output: 0 } };
 const DATE = "a day such as 2026-01-31";
 const date = z.iso.date(DATE).optional();
 
+/** Sessions that are asked for at once. */
+const MAX_SESSIONS = 50;
+const KEYS = `keys of 1 to ${MAX_SESSIONS} sessions`;
+
 const tokens = {
-  turns: z.int().describe("Turns that were begun with the model."),
   input_tokens: z.int(),
   cached_tokens: z.int().describe("Part of input_tokens that a provider's cache had."),
   output_tokens: z.int(),
@@ -39,9 +43,13 @@ const tokens = {
   cost: z.number().optional()
     .describe("By the configured prices; absent where a model that was used has none."),
 };
-const usageRow = z.object({ name: z.string().describe("The day, model or channel."), ...tokens });
+const totals = {
+  turns: z.int().describe("Turns that were begun with the model."),
+  ...tokens,
+};
+const usageRow = z.object({ name: z.string().describe("The day, model or channel."), ...totals });
 
-/** The operation on usage. */
+/** Operations on usage. */
 export const USAGE = {
   "usage.show": gatewayOperation({
     summary: "Show tokens, turns and cost by day, model or channel",
@@ -58,7 +66,7 @@ export const USAGE = {
       to: z.string(),
       by: z.enum(["day", "model", "channel"]),
       rows: z.array(usageRow).describe("Days in their order; models and channels by tokens."),
-      total: z.object(tokens),
+      total: z.object(totals),
       unpriced: z.array(z.string()).describe("Models that were used and have no price."),
     }).describe("Usage of turns that have ended, also in sessions that were deleted since."),
     route: { method: "GET", path: "/api/webui/usage" },
@@ -92,13 +100,43 @@ export const USAGE = {
       };
     },
   }),
+  "usage.sessions": gatewayOperation({
+    summary: "Show tokens and cost of sessions",
+    scope: "read",
+    input: z.object({
+      key: z.array(z.string("a session's key"), KEYS).min(1, KEYS).max(MAX_SESSIONS, KEYS)
+        .describe("Of each session."),
+    }),
+    output: z.object({ sessions: z.array(z.object({ key: z.string(), ...tokens })) })
+      .describe("Usage of turns that have ended, of those sessions that the caller sees."),
+    route: { method: "GET", path: "/api/webui/usage/sessions" },
+    run({ key: keys }, { journal, prices }, { sees }) {
+      const priced = { ...FREE, ...prices() };
+      const found = keys.map((key) => seenSession(journal, key, sees));
+      return {
+        sessions: found.flatMap((session) =>
+          session === undefined
+            ? []
+            : [{ key: session.key, ...tokensOf(journal.usageOf(session.id), priced) }]
+        ),
+      };
+    },
+  }),
 };
 
 function sumOf(rows: readonly UsageRow[], prices: Config["prices"]) {
-  const sum = (of: (row: UsageRow) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+  return {
+    turns: rows.reduce((sum, { turns }) => sum + turns, 0),
+    ...tokensOf(rows, prices),
+  };
+}
+
+type Used = Pick<UsageRow, "model" | "usage">;
+
+function tokensOf(rows: readonly Used[], prices: Config["prices"]) {
+  const sum = (of: (row: Used) => number) => rows.reduce((sum, row) => sum + of(row), 0);
   const costs = rows.map((row) => costOf(row, prices));
   return {
-    turns: sum(({ turns }) => turns),
     input_tokens: sum(({ usage }) => usage.inputTokens),
     cached_tokens: sum(({ usage }) => usage.cachedTokens),
     output_tokens: sum(({ usage }) => usage.outputTokens),
@@ -108,7 +146,7 @@ function sumOf(rows: readonly UsageRow[], prices: Config["prices"]) {
 }
 
 /** Undefined where the model's price isn't known; what took no tokens costs nothing. */
-function costOf({ model, usage }: UsageRow, prices: Config["prices"]): number | undefined {
+function costOf({ model, usage }: Used, prices: Config["prices"]): number | undefined {
   const { inputTokens, cachedTokens, outputTokens } = usage;
   if (inputTokens + outputTokens === 0) return 0;
   const price = Object.hasOwn(prices, model) ? prices[model] : undefined;

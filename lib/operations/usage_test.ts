@@ -82,3 +82,29 @@ Deno.test("usage.show names what is wrong with the days", async () => {
     assertEquals(details.param, param);
   }
 });
+
+Deno.test("usage.sessions has tokens and cost of the sessions that a caller sees, and leaves out others", async () => {
+  const owner = "ab".repeat(16);
+  const own = `websocket:${owner}.a`;
+  const used = row("2026-01-30", "", "a/big", 2_000_000);
+  const answer = await runOperation(
+    { op: "usage.sessions", key: [own, "cli:a", "cli:none"] },
+    {
+      journal: {
+        session: (key: string) => key === "cli:none" ? undefined : { key, id: 7 },
+        usageOf: () => [used, { ...used, model: "offline" }],
+      } as never,
+      prices: () => configSchema.parse({ prices: { "a/big": { input: 1, output: 0 } } }).prices,
+    },
+    undefined,
+    { owner },
+  );
+  assertEquals(answer.sessions, [{
+    key: own,
+    input_tokens: 4_000_000,
+    cached_tokens: 0,
+    output_tokens: 2_000_000,
+    reasoning_tokens: 6,
+    cost: 2,
+  }]);
+});

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { checkLook, openPage } from "../support/browser.ts";
 import { needs } from "../support/needs.ts";
 import { shareService } from "../support/shared_service.ts";
-import { httpOf } from "../support/wire_socket.ts";
+import { httpOf, WireSocket } from "../support/wire_socket.ts";
 
 const MARKUP = `<img src=x onerror="document.title='run'">`;
 
@@ -140,6 +140,69 @@ Deno.test({
     await page.getByRole("button", { name: "Continue" }).click();
     await log.getByText("GET /second").waitFor();
     await checkLook(page);
+  },
+});
+
+Deno.test({
+  ...needs(
+    "the page of conversations sorts, searches, saves and deletes several at once",
+    "chromium",
+  ),
+  async fn() {
+    await using _model = shared.startModel(({ body }) => ({
+      text: "y".repeat(JSON.stringify(body).includes("Zebra") ? 4_000 : 4),
+    }));
+    for (const content of [MARKUP, "Zebra", "Apple", "Apple pie"]) {
+      using socket = await WireSocket.open(shared.service.wsUrl);
+      socket.send({ type: "message", chat_id: socket.chatId, content });
+      await socket.next("turn_end");
+    }
+    await using page = await openAt("Conversations");
+    const table = page.getByRole("region", { name: "Conversations" });
+    const titles = async () =>
+      (await table.locator("tbody a").allInnerTexts()).filter((title) => title !== "hi");
+    await table.getByText("Apple pie").waitFor();
+    assertEquals(await titles(), ["Apple pie", "Apple", "Zebra", MARKUP]);
+    await table.getByRole("button", { name: "Title" }).click();
+    assertEquals(await titles(), [MARKUP, "Apple", "Apple pie", "Zebra"]);
+    assertEquals(
+      await table.getByRole("columnheader", { name: "Title" }).getAttribute("aria-sort"),
+      "ascending",
+    );
+    await table.getByRole("button", { name: "Turns" }).click();
+    const zebra = table.getByRole("row", { name: "Zebra" });
+    await zebra.getByRole("cell").nth(5).getByText(/[1-9]/).waitFor();
+    await checkLook(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    await page.getByLabel("Search titles").fill("apple");
+    assertEquals((await titles()).toSorted(), ["Apple", "Apple pie"]);
+    await table.getByLabel("Select all").check();
+    await page.getByText("2 selected").waitFor();
+    await checkLook(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole("button", { name: "Export" }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("dialog").getByRole("button", { name: "Export" }).click(),
+    ]);
+    const lines = (await Deno.readTextFile(await file.path())).trimEnd().split("\n");
+    const kinds = lines.map((line) => JSON.parse(line).kind);
+    assertEquals(kinds.filter((kind) => kind === "session").length, 2);
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    assertEquals((await titles()).length, 2);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("2 conversations were deleted.").waitFor();
+    await page.getByText("Nothing found.").waitFor();
+    await page.getByLabel("Search titles").fill("");
+    await zebra.waitFor();
+    assertEquals((await titles()).length, 2);
+    await zebra.getByRole("link").click();
+    await page.locator(".me", { hasText: "Zebra" }).waitFor();
+    assert(await page.title() !== "run");
   },
 });
 

@@ -75,6 +75,7 @@ export const ROUTES = {
   "mcp.test": ["POST", "/api/webui/mcp/servers/:name/test", "operate"],
   "service.status": ["GET", "/api/webui/status", "read"],
   "usage.show": ["GET", "/api/webui/usage", "read"],
+  "usage.sessions": ["GET", "/api/webui/usage/sessions", "read"],
   "retention.prune": ["POST", "/api/webui/retention/prune", "operate"],
   "settings.reload": ["POST", "/api/webui/settings/reload", "operate"],
 } as const;
@@ -1273,6 +1274,26 @@ export interface Operations {
       };
       /** Models that were used and have no price. */
       unpriced: Array<string>;
+    };
+  };
+  /** Show tokens and cost of sessions. */
+  "usage.sessions": {
+    input: {
+      /** Of each session. */
+      key: Array<string>;
+    };
+    output: {
+      sessions: Array<{
+        key: string;
+        input_tokens: number;
+        /** Part of input_tokens that a provider's cache had. */
+        cached_tokens: number;
+        output_tokens: number;
+        /** Part of output_tokens. */
+        reasoning_tokens: number;
+        /** By the configured prices; absent where a model that was used has none. */
+        cost?: number;
+      }>;
     };
   };
   /** Remove old data, as retention in the configuration says. */

@@ -37,6 +37,12 @@ const PAGES: readonly Page[] = [
     load: () => import("../pages/chat.tsx"),
   },
   {
+    name: "chats",
+    icon: "list",
+    scopes: ["read"],
+    load: () => import("../pages/chats.tsx"),
+  },
+  {
     name: "approvals",
     icon: "approvals",
     scopes: ["approve"],

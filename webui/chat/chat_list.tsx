@@ -2,7 +2,7 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { type Answer, ask, request } from "../api/client.ts";
+import { type Answer, ask } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { go, href } from "../app/router.ts";
 import { formatAgo, t } from "../locale.ts";
@@ -11,10 +11,8 @@ import { Icon } from "../ui/icon.tsx";
 import { memo } from "../ui/memo.ts";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { saveFile } from "../ui/save_file.ts";
 import { listChanges } from "./connection.ts";
-
-type Session = Answer<"sessions.list">["sessions"][number];
+import { exportSessions, placeOf, type Session } from "./sessions.ts";
 
 const PAGE = 50;
 
@@ -56,11 +54,6 @@ async function loadMore(): Promise<void> {
     before.value = cursor;
     problem.value = error;
   }
-}
-
-/** Where a session is shown: a chat of this port by its id, any other one by its key. */
-export function placeOf({ chat_id, key }: Pick<Session, "chat_id" | "key">): string {
-  return chat_id ?? `@${key}`;
 }
 
 export function ChatList({ current }: { current: string }) {
@@ -271,7 +264,7 @@ function actionsOf(
       label: t.list.export,
       icon: "download",
       isOffered: may("sessions.export"),
-      run: guarded(() => exportSession(session)),
+      run: guarded(() => exportSessions([session], session.title || session.key)),
     },
     {
       label: t.list.delete,
@@ -319,11 +312,4 @@ async function remove({ key, title }: Session, isCurrent: boolean): Promise<void
   if (!isSure) return;
   await ask("sessions.delete", { key });
   if (isCurrent) go("chat");
-}
-
-/** Saves everything on record of a session, as JSON lines. */
-async function exportSession({ key, title }: Session): Promise<void> {
-  const response = await request("sessions.export", { key });
-  const name = `${(title || key).replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.jsonl`;
-  saveFile(name, await response.blob());
 }

@@ -11,6 +11,7 @@ const de: Strings = {
   unreachable: "Der Dienst ist nicht erreichbar.",
   pages: {
     chat: "Chat",
+    chats: "Unterhaltungen",
     approvals: "Freigaben",
     automations: "Automationen",
     channels: "Kanäle",
@@ -69,6 +70,34 @@ const de: Strings = {
     delete: "Löschen",
     deleteTitle: "Diese Unterhaltung löschen?",
     deleteText: (title) => `„${title || "Ohne Titel"}“ und alles darin ist dann weg.`,
+  },
+  chats: {
+    lead: "Alle Unterhaltungen, dieser App und der Kanäle, mit ihrem Verbrauch.",
+    search: "Titel suchen",
+    anyChannel: "Jeder Kanal",
+    sort: "Sortieren nach",
+    columns: {
+      title: "Titel",
+      channel: "Kanal",
+      updated: "Zuletzt aktiv",
+      turns: "Antworten",
+      tokens: "Token",
+      cost: "Kosten",
+    },
+    chooseAll: "Alle auswählen",
+    chooseOne: (title) => `${title} auswählen`,
+    chooseNone: "Auswahl aufheben",
+    chosen: (count) => `${count} ausgewählt`,
+    deleteTitle: (count) =>
+      count === 1 ? "1 Unterhaltung löschen?" : `${count} Unterhaltungen löschen?`,
+    deleteText: "Sie und alles darin sind dann weg.",
+    deleted: (count) =>
+      count === 1 ? "1 Unterhaltung wurde gelöscht." : `${count} Unterhaltungen wurden gelöscht.`,
+    exportTitle: (count) =>
+      count === 1 ? "1 Unterhaltung exportieren?" : `${count} Unterhaltungen exportieren?`,
+    exportText: "Eine Datei mit JSON-Zeilen enthält alles, was darin gesagt und getan wurde.",
+    exportAll: "Exportieren",
+    partly: (count) => `Gezeigt werden die neuesten ${count}.`,
   },
   chat: {
     log: "Unterhaltung",

@@ -9,6 +9,7 @@ const en = {
   unreachable: "The service can't be reached.",
   pages: {
     chat: "Chat",
+    chats: "Conversations",
     approvals: "Approvals",
     automations: "Automations",
     channels: "Channels",
@@ -67,6 +68,34 @@ const en = {
     delete: "Delete",
     deleteTitle: "Delete this conversation?",
     deleteText: (title: string) => `“${title || "Untitled"}” and everything in it will be gone.`,
+  },
+  chats: {
+    lead: "All conversations, of this app and of channels, with what they took.",
+    search: "Search titles",
+    anyChannel: "Any channel",
+    sort: "Sort by",
+    columns: {
+      title: "Title",
+      channel: "Channel",
+      updated: "Last activity",
+      turns: "Turns",
+      tokens: "Tokens",
+      cost: "Cost",
+    },
+    chooseAll: "Select all",
+    chooseOne: (title: string) => `Select ${title}`,
+    chooseNone: "Clear selection",
+    chosen: (count: number) => `${count} selected`,
+    deleteTitle: (count: number) =>
+      count === 1 ? "Delete 1 conversation?" : `Delete ${count} conversations?`,
+    deleteText: "They and everything in them will be gone.",
+    deleted: (count: number) =>
+      count === 1 ? "1 conversation was deleted." : `${count} conversations were deleted.`,
+    exportTitle: (count: number) =>
+      count === 1 ? "Export 1 conversation?" : `Export ${count} conversations?`,
+    exportText: "One file of JSON lines holds everything that was said and done in them.",
+    exportAll: "Export",
+    partly: (count: number) => `The newest ${count} are shown.`,
   },
   chat: {
     log: "Conversation",

@@ -225,10 +225,10 @@ function Table(
           {rows.map((row) => (
             <tr key={row.name}>
               <td>{row.name}</td>
-              <td>{formatNumber(row.turns)}</td>
-              <td>{formatNumber(row.input_tokens)}</td>
-              <td>{formatNumber(row.output_tokens)}</td>
-              <td>{formatCost(row.cost)}</td>
+              <td data-label={t.usage.turns}>{formatNumber(row.turns)}</td>
+              <td data-label={t.usage.input}>{formatNumber(row.input_tokens)}</td>
+              <td data-label={t.usage.output}>{formatNumber(row.output_tokens)}</td>
+              <td data-label={t.usage.cost}>{formatCost(row.cost)}</td>
             </tr>
           ))}
         </tbody>

@@ -6,12 +6,14 @@ interface Question {
   title: string;
   text: string;
   action: string;
+  /** It takes nothing away. */
+  isSafe?: boolean;
   answer(isYes: boolean): void;
 }
 
 const question = signal<Question | undefined>(undefined);
 
-/** Asks before something that can't be taken back. */
+/** Asks before something is done. */
 export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
@@ -45,7 +47,11 @@ export function Confirmation() {
         <button type="button" class="button" autofocus onClick={() => asked.answer(false)}>
           {t.cancel}
         </button>
-        <button type="button" class="button danger" onClick={() => asked.answer(true)}>
+        <button
+          type="button"
+          class={asked.isSafe ? "button primary" : "button danger"}
+          onClick={() => asked.answer(true)}
+        >
           {asked.action}
         </button>
       </div>

@@ -20,9 +20,18 @@ export function findSession(
   key: string,
   sees: SessionFilter,
 ): Session {
-  const session = isSeen(key, sees) ? journal.session(key) : undefined;
+  const session = seenSession(journal, key, sees);
   if (session === undefined) throw noSession(key);
   return session;
+}
+
+/** The same; undefined where it isn't. */
+export function seenSession(
+  journal: Pick<Journal, "session">,
+  key: string,
+  sees: SessionFilter,
+): Session | undefined {
+  return isSeen(key, sees) ? journal.session(key) : undefined;
 }
 
 /** That there is no such session. */

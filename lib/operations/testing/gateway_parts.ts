@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { SessionFilter } from "../../contract/journal.ts";
 import type { GatewayParts } from "../operation.ts";
 import {
   type GatewayOperationName,
@@ -22,7 +23,8 @@ export async function runOperation<Name extends GatewayOperationName>(
   request: OperationRequest<Name>,
   parts: Partial<GatewayParts>,
   signal: AbortSignal = new AbortController().signal,
+  sees: SessionFilter = {},
 ): Promise<OperationResult<Name>> {
-  const asking = { credential: { kind: "token", token: "" } as const, sees: {}, signal };
+  const asking = { credential: { kind: "token", token: "" } as const, sees, signal };
   return await runGatewayOperation(request, someParts(parts), asking) as never;
 }
