@@ -109,3 +109,12 @@ Deno.test("each secret that a page's section refers to is set before, in the pag
   }
   assert(secrets >= 6);
 });
+
+Deno.test("each channel says what it is and what it takes, in German too", async () => {
+  for (const { folder, loadManifest, locales = {} } of CHANNELS) {
+    const { setup } = (await loadManifest()).default as ChannelDescriptor;
+    assert(setup.summary, folder);
+    const german = await locales.de?.() as { default: { summary?: string } } | undefined;
+    assert(german?.default.summary, `${folder} in German`);
+  }
+});

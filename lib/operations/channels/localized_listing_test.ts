@@ -7,7 +7,7 @@ import { localizedListing } from "./localized_listing.ts";
 const base = testDescriptor();
 const descriptor = testDescriptor({
   locales: ["de", "es"],
-  setup: { ...base.setup, steps: ["Make a bot."] },
+  setup: { ...base.setup, summary: "Chats. Needs a bot.", steps: ["Make a bot."] },
 });
 const labels = Object.fromEntries(
   Object.keys(descriptor.setup.fields).map((name) => [name, { label: `Feld ${name}` }]),
@@ -16,6 +16,7 @@ const german = {
   language: "Deutsch",
   displayName: "Plausch",
   fields: labels,
+  summary: "Plaudern. Braucht einen Bot.",
   steps: ["Leg einen Bot an."],
   words: {},
 };
@@ -37,8 +38,18 @@ Deno.test("localizedListing() has labels, steps and the name in a language, and 
     "de",
     "es",
   ]]);
-  const { displayName, locale, steps, fields } = await localizedListing(chat!, registry, "de-CH");
-  assertEquals([displayName, locale, steps], ["Plausch", "de", ["Leg einen Bot an."]]);
+  assertEquals(chat!.summary, "Chats. Needs a bot.");
+  const { displayName, locale, summary, steps, fields } = await localizedListing(
+    chat!,
+    registry,
+    "de-CH",
+  );
+  assertEquals([displayName, locale, summary, steps], [
+    "Plausch",
+    "de",
+    "Plaudern. Braucht einen Bot.",
+    ["Leg einen Bot an."],
+  ]);
   assertEquals(fields.server, { ...chat!.fields.server!, label: "Feld server" });
   // Those of every channel are not the package's.
   assertEquals(fields.allowFrom?.label, "Kennungen derer, die schreiben dürfen; * für alle");

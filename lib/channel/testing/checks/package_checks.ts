@@ -61,7 +61,7 @@ export const PACKAGE_CHECKS: readonly ChannelCheck[] = [
     id: "locales",
     rule:
       "locales of the manifest are the files locales/<language>.json; each has a label for each field of the " +
-      "setup, as many steps as the manifest, and the same words.",
+      "setup, a summary and as many steps as the manifest has, and the same words.",
     says: "a language of the package is not whole; add what it lacks, or take it out",
     ofPackage: true,
     run: localesFit,
