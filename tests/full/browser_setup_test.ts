@@ -110,7 +110,7 @@ Deno.test({
     assertEquals(await page.getByLabel("agent.instructions").inputValue(), LINES);
 
     // What people name themselves has a form, and a list has rows.
-    await page.getByRole("button", { name: "Add Presets" }).click();
+    await page.getByRole("button", { name: "Add to Presets" }).click();
     const preset = page.getByRole("form", { name: "Presets" });
     await page.keyboard.type("very fast");
     await preset.getByRole("button", { name: "Add" }).click();
@@ -136,7 +136,7 @@ Deno.test({
     await made.waitFor({ state: "detached" });
     assertEquals((await readConfig()).agent.presets, {});
     await page.getByLabel("Search settings").fill("headers");
-    await page.getByRole("button", { name: "Add Request headers" }).click();
+    await page.getByRole("button", { name: "Add to Request headers" }).click();
     const header = page.getByRole("form", { name: "Request headers" });
     await page.keyboard.type("X-Team.Name");
     await header.getByLabel("Value").fill("a-secret-of-the-team");

@@ -226,6 +226,7 @@ const de: Strings = {
     copyCommand: (path) => `Den Befehl kopieren, der ${path} setzt`,
     save: "Speichern",
     remove: "Entfernen",
+    addTo: (title) => `${title}: hinzufügen`,
     addEntry: "Hinzufügen",
     entryName: "Name",
     entryValue: "Wert",

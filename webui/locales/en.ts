@@ -221,6 +221,7 @@ const en = {
     save: "Save",
     remove: "Remove",
     toDefault: (value: string) => `Back to default: ${value}`,
+    addTo: (title: string) => `Add to ${title}`,
     addEntry: "Add",
     entryName: "Name",
     entryValue: "Value",

@@ -23,8 +23,7 @@ export function AddEntry({ place, titles, changed }: {
   if (!isOpen.value) {
     return (
       <button type="button" class="button small" onClick={() => isOpen.value = true}>
-        {t.settings.addEntry}
-        <span class="hidden">{title}</span>
+        {t.settings.addTo(title)}
       </button>
     );
   }

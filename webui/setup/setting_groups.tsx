@@ -60,8 +60,13 @@ export function SettingGroups({ settings, titles, isWaiting, changed }: {
             />
           ))}
         </ul>
-        {isOpen &&
-          endingMaps.map((place) => <AddEntry key={place.path} {...{ place, titles, changed }} />)}
+        {isOpen && endingMaps.length > 0 && (
+          <div class="buttons add-entries">
+            {endingMaps.map((place) => (
+              <AddEntry key={place.path} {...{ place, titles, changed }} />
+            ))}
+          </div>
+        )}
       </section>
     );
   });
