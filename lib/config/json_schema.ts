@@ -28,8 +28,9 @@ export function configJsonSchemaText(): string {
 
 /** Says in JSON Schema's words what stands in a key's meta, and leaves nothing else of it. */
 function toStandard(json: z.core.JSONSchema.BaseSchema & KeyMeta): void {
-  const { secret, strict, takes } = json;
+  const { secret, strict, takes, multiline } = json;
   delete json.secret;
+  delete json.multiline;
   delete json.strict;
   delete json.open;
   delete json.openTakes;
@@ -37,6 +38,7 @@ function toStandard(json: z.core.JSONSchema.BaseSchema & KeyMeta): void {
   if (secret) json.writeOnly = true;
   if (strict) json.additionalProperties = false;
   if (takes === "restart") json["x-takes"] = "restart";
+  if (multiline) json["x-multiline"] = true;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
   if (json.format === "uri") {
     // A reference to the environment may stand in its place.

@@ -27,6 +27,8 @@ export interface KeyMeta {
   takes?: "live" | "provider" | "restart";
   /** Its value is never shown. */
   secret?: boolean;
+  /** A text that people write in several lines. */
+  multiline?: boolean;
   /** An unknown key in this object refuses to load. */
   strict?: boolean;
   /**
@@ -95,6 +97,7 @@ const agent = section({
   }),
   instructions: z.string().default("").meta({
     title: "Instructions",
+    multiline: true,
     description:
       "Instructions of this deployment; they stand in the system prompt before AGENTS.md.",
   }),

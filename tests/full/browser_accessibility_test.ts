@@ -13,7 +13,10 @@ const shared = shareService(() => ({}), ["gateway", "--json"]);
 
 const appUrl = () => httpOf(shared.service.wsUrl).href;
 
-const PAGES = ["Chat", "Approvals", "Permissions", "Audit log"];
+const PAGES = [
+  ...["Chat", "Conversations", "Approvals", "Automations", "Channels", "Settings", "Permissions"],
+  ...["Audit log", "Logs", "Usage"],
+];
 
 /** What keeps people from using a page, by the rules of axe. */
 async function violations(page: Page): Promise<string[]> {

@@ -12,6 +12,8 @@ export interface Schema {
   description?: string;
   /** Its value is never shown. */
   writeOnly?: boolean;
+  /** A text that people write in several lines. */
+  "x-multiline"?: boolean;
   required?: readonly string[];
   type?: string;
   enum?: readonly unknown[];
@@ -89,7 +91,7 @@ export function formOf(
       };
     }
     case "string":
-      return { kind: "text" };
+      return { kind: schema["x-multiline"] ? "lines" : "text" };
     case "array":
       return { kind: schema.items?.type === "string" ? "list" : "json" };
     default:

@@ -10,7 +10,7 @@ import { Icon } from "./icon.tsx";
 
 /** What a value may be. */
 export type ValueForm =
-  | { kind: "text" | "secret" | "list" | "json" }
+  | { kind: "text" | "lines" | "secret" | "list" | "json" }
   /** `isOptional`: neither is a value of its own. */
   | { kind: "bool"; isOptional: boolean }
   | { kind: "number"; min?: number; max?: number; isWhole: boolean }
@@ -117,7 +117,8 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
     case "list":
       return <ListInput {...{ common, draft, change }} />;
     case "json":
-      return <Lines {...{ common, draft, onInput }} kind="json" />;
+    case "lines":
+      return <Lines {...{ common, draft, onInput }} kind={form.kind} />;
     case "secret":
       return (
         <input
