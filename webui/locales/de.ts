@@ -96,7 +96,6 @@ const de: Strings = {
     exportTitle: (count) =>
       count === 1 ? "1 Unterhaltung exportieren?" : `${count} Unterhaltungen exportieren?`,
     exportText: "Eine Datei mit JSON-Zeilen enthält alles, was darin gesagt und getan wurde.",
-    exportAll: "Exportieren",
     partly: (count) => `Gezeigt werden die neuesten ${count}.`,
   },
   chat: {

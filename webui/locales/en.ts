@@ -94,7 +94,6 @@ const en = {
     exportTitle: (count: number) =>
       count === 1 ? "Export 1 conversation?" : `Export ${count} conversations?`,
     exportText: "One file of JSON lines holds everything that was said and done in them.",
-    exportAll: "Export",
     partly: (count: number) => `The newest ${count} are shown.`,
   },
   chat: {

@@ -56,8 +56,9 @@ export default function ChatsPage() {
     order.value = { column, isTurned: column === before && !isTurned };
   }
   async function save() {
-    const { exportTitle: title, exportText: text, exportAll: action_ } = t.chats;
-    if (!await confirm({ title: title(those.length), text, action: action_, isSafe: true })) return;
+    const { exportTitle: title, exportText: text } = t.chats;
+    const asked = { title: title(those.length), text, action: t.list.export, isSafe: true };
+    if (!await confirm(asked)) return;
     await action.run(() => exportSessions(those, t.list.label));
   }
   async function remove() {
