@@ -167,7 +167,8 @@ export class TurnRows extends Queries {
 
   /** What those that have ended used. */
   usageOf(sessionId: number): Required<ModelUsage>[] {
-    return this.#selectUsage.all(sessionId);
+    return this.#selectUsage.all(sessionId)
+      .filter(({ usage }) => usage.inputTokens + usage.outputTokens > 0);
   }
 
   find(id: string): Turn | undefined {

@@ -58,7 +58,7 @@ Deno.test("usage() adds up turns that have ended, by day, channel and the model 
       inputTokens,
       cachedTokens,
     ]),
-    [["test/model", 33, 10], ["test/other", 7, 2]],
+    [["test/model", 30, 4], ["test/other", 7, 2]],
   );
   assertEquals(journal.usageOf(id + 1_000), []);
   await journal.deleteSession("test:a");

@@ -5,6 +5,7 @@ import { may } from "../api/session.ts";
 import { href } from "../app/router.ts";
 import { t } from "../locale.ts";
 import { Icon } from "../ui/icon.tsx";
+import { accountsInUse } from "./in_use.ts";
 import { Initial } from "./initial.tsx";
 import { StateTag, stateWords, type Status } from "./state_tag.tsx";
 
@@ -14,10 +15,11 @@ type Channel = Answer<"channels.list">["channels"][number];
 const MAX_ACCOUNTS = 4;
 
 export function ChannelCard({ channel }: { channel: Channel }) {
-  const { name, display_name, instances, enabled } = channel;
+  const { name, display_name, summary, enabled } = channel;
+  const accounts = accountsInUse(channel);
   const status = statusOf(channel);
   const problem = channel.problem ?? status?.problem;
-  const missed = instances.reduce((sum, { status }) => sum + (status?.missed ?? 0), 0);
+  const missed = accounts.reduce((sum, { status }) => sum + (status?.missed ?? 0), 0);
   const step = may("channels.set") ? nextStep(channel, status) : undefined;
   return (
     <li>
@@ -27,17 +29,19 @@ export function ChannelCard({ channel }: { channel: Channel }) {
           <strong>{display_name}</strong>
           <StateTag channel={channel} status={status} />
         </span>
-        {enabled && status !== undefined && <span class="muted small">{stateWords(status)}</span>}
-        {instances.length > 1 && (
+        <span class="muted small">
+          {enabled && status !== undefined ? stateWords(status) : summary}
+        </span>
+        {accounts.length > 1 && (
           <span class="accounts small">
-            {instances.slice(0, MAX_ACCOUNTS).map((account) => (
+            {accounts.slice(0, MAX_ACCOUNTS).map((account) => (
               <span key={account.id}>
                 <span>{account.display_name ?? account.name ?? account.id}</span>
                 <StateTag channel={account} status={account.status} />
               </span>
             ))}
-            {instances.length > MAX_ACCOUNTS && (
-              <span class="muted">{t.channels.otherAccounts(instances.length - MAX_ACCOUNTS)}</span>
+            {accounts.length > MAX_ACCOUNTS && (
+              <span class="muted">{t.channels.otherAccounts(accounts.length - MAX_ACCOUNTS)}</span>
             )}
           </span>
         )}
@@ -45,8 +49,7 @@ export function ChannelCard({ channel }: { channel: Channel }) {
         {missed > 0 && <span class="small warn">{t.channels.missed.title(missed)}</span>}
         {step !== undefined && (
           <span class="next-step small">
-            {step}
-            <Icon name="chevron" size={14} />
+            {step} <Icon name="chevron" size={14} />
           </span>
         )}
       </a>
@@ -65,10 +68,12 @@ function statusOf({ status, instances }: Channel): Status | undefined {
 
 /** Undefined where nothing is to be done. */
 function nextStep(channel: Channel, status: Status | undefined): string | undefined {
-  const { enabled, configured, missing, instances } = channel;
-  if (missing.length > 0) return t.channels.missing(missing.join("; "));
-  if (!enabled) return configured ? t.channels.next.switchOn : t.channels.next.finish;
-  if (!configured || status?.state === "failed") return t.channels.next.mend;
-  if (instances.some(({ status }) => (status?.missed ?? 0) > 0)) return t.channels.next.answer;
+  const accounts = accountsInUse(channel);
+  const missing = new Set(accounts.flatMap(({ missing }) => missing));
+  const isReady = accounts.every(({ configured }) => configured);
+  if (missing.size > 0) return t.channels.missing([...missing].join("; "));
+  if (!channel.enabled) return isReady ? t.channels.next.switchOn : t.channels.next.finish;
+  if (!isReady || status?.state === "failed") return t.channels.next.mend;
+  if (accounts.some(({ status }) => (status?.missed ?? 0) > 0)) return t.channels.next.answer;
   return status?.state === "waiting" ? t.channels.next.wait : undefined;
 }

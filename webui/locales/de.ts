@@ -405,7 +405,6 @@ const de: Strings = {
     from: "Von",
     to: "Bis",
     day: "Tag",
-    total: "Summe",
     asTable: "Tage als Tabelle",
     chart: (from, to) => `Token je Tag vom ${from} bis zum ${to}`,
     tokens: (input, output) => `${input} ein, ${output} aus`,

@@ -398,7 +398,6 @@ const en = {
     from: "From",
     to: "To",
     day: "Day",
-    total: "Total",
     asTable: "Days as a table",
     chart: (from: string, to: string) => `Tokens of each day from ${from} to ${to}`,
     tokens: (input: string, output: string) => `${input} in, ${output} out`,

@@ -1,18 +1,16 @@
 /** Where people write to the agent: how each channel is, and how it is set up. */
 
 import { useEffect } from "preact/hooks";
-import type { Answer } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ChannelCard } from "../channels/channel_card.tsx";
 import { ChannelOffers } from "../channels/channel_offers.tsx";
 import { ChannelView } from "../channels/channel_view.tsx";
+import { accountsInUse, isInUse } from "../channels/in_use.ts";
 import { Pairings } from "../channels/pairings.tsx";
 import { language, t } from "../locale.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { useAnswer } from "../ui/use_answer.ts";
-
-type Channel = Answer<"channels.list">["channels"][number];
 
 /** States change by themselves. */
 const LOOK_MS = 5_000;
@@ -29,7 +27,7 @@ export default function ChannelsPage({ rest }: { rest: string }) {
   }
   const { inUse = [], others = [] } = Object.groupBy(
     answer?.channels ?? [],
-    (each) => isInUse(each) ? "inUse" : "others",
+    (each) => isInUse(each) || accountsInUse(each).length > 0 ? "inUse" : "others",
   );
   return (
     <div class="page">
@@ -50,10 +48,4 @@ export default function ChannelsPage({ rest }: { rest: string }) {
       {others.length > 0 && <ChannelOffers channels={others} />}
     </div>
   );
-}
-
-/** Whether somebody switched it on or set something of it. */
-function isInUse({ enabled, problem, configured_fields, instances }: Channel): boolean {
-  return enabled || problem !== undefined || configured_fields.length > 0 ||
-    instances.some((each) => each.configured_fields.length > 0);
 }

@@ -33,7 +33,11 @@ export default function LogsPage() {
     (showsOwn.value || !isOwnRead(line)) && line.text.toLowerCase().includes(words)
   );
   useLayoutEffect(() => {
-    if (isAtEnd.current) box.current?.scrollTo(0, box.current.scrollHeight);
+    if (!isAtEnd.current) return;
+    const toEnd = () => box.current?.scrollTo(0, box.current.scrollHeight);
+    toEnd();
+    // How high the last ones are is known once they were in sight.
+    requestAnimationFrame(toEnd);
   }, [shown?.at(-1)?.seq, shown?.length]);
 
   function download() {

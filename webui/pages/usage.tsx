@@ -97,14 +97,13 @@ function InPeriod(period: Period) {
   const days = everyDay(answer);
   return (
     <>
-      <h2 class="hidden">{t.usage.total}</h2>
+      <h2 class="period">{formatDays(period)}</h2>
       <dl class="figures">
         <Figure name={t.usage.turns} value={formatNumber(total.turns)} />
         <Figure name={t.usage.input} value={formatNumber(total.input_tokens)} />
         <Figure name={t.usage.output} value={formatNumber(total.output_tokens)} />
         <Figure name={t.usage.cost} value={formatCost(total.cost)} />
       </dl>
-      <p class="muted small">{formatDays(period)}</p>
       {unpriced.length > 0 && <p class="muted small">{t.usage.unpriced(unpriced.join(", "))}</p>}
       <section class="section">
         <h2>{t.usage.byDay}</h2>
