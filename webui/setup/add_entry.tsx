@@ -79,8 +79,9 @@ function EntryForm({ place: { path, pattern, schema }, titles, title, leave, add
 
   return (
     <form ref={box} class="card form add-entry" aria-label={title} onSubmit={submit} noValidate>
+      <h4>{t.settings.addTo(title)}</h4>
       <label class="field">
-        <span>{t.settings.entryName}</span>
+        <span class="strong">{t.settings.entryName}</span>
         <input name="name" autocomplete="off" spellcheck={false} />
       </label>
       {fields.map(([name, field]) => (

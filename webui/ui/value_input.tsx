@@ -97,7 +97,7 @@ export function ValueInput({ id, draft, change, isInvalid, describedBy, placehol
     case "enum":
       return (
         <select {...common} value={draft} onInput={onInput}>
-          {!form.choices.includes(draft) && <option value={draft}>{draft}</option>}
+          {!form.choices.includes(draft) && <option value={draft}>{draft || t.values.none}</option>}
           {form.choices.map((choice) => <option key={choice} value={choice}>{choice}</option>)}
         </select>
       );
