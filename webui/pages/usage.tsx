@@ -93,11 +93,11 @@ function InPeriod(period: Period) {
   if (error !== undefined) return <Problem error={error} retry={again} />;
   if (answer === undefined) return null;
   const { total, unpriced } = answer;
-  if (total.turns === 0) return <p class="nothing">{t.usage.none(formatDays(period))}</p>;
+  if (total.turns === 0) return <p class="nothing">{t.usage.none(formatDays(answer))}</p>;
   const days = everyDay(answer);
   return (
     <>
-      <h2 class="period">{formatDays(period)}</h2>
+      <h2 class="period">{formatDays(answer)}</h2>
       <dl class="figures">
         <Figure name={t.usage.turns} value={formatNumber(total.turns)} />
         <Figure name={t.usage.input} value={formatNumber(total.input_tokens)} />
