@@ -113,8 +113,8 @@ Deno.test("each secret that a page's section refers to is set before, in the pag
 Deno.test("each channel says what it is and what it takes, in German too", async () => {
   for (const { folder, loadManifest, locales = {} } of CHANNELS) {
     const { setup } = (await loadManifest()).default as ChannelDescriptor;
-    assert(setup.summary, folder);
+    assert(setup.summary, `channels/${folder}/manifest.ts has no setup.summary`);
     const german = await locales.de?.() as { default: { summary?: string } } | undefined;
-    assert(german?.default.summary, `${folder} in German`);
+    assert(german?.default.summary, `channels/${folder}/locales/de.json has no summary`);
   }
 });

@@ -41,6 +41,8 @@ const manifest: ChannelDescriptor = {
     },
     required: [{ fields: ["account"] }],
     validator: "channels/signal/validation.ts:validate",
+    summary:
+      "Private chats and groups. Needs signal-cli and a phone number of the agent's own, ten minutes.",
     steps: [
       "Install signal-cli, and start it: signal-cli daemon --tcp 127.0.0.1:7583 --receive-mode=manual",
       "Connect, here or with: service channels login signal. Scan the code in Signal: Settings, Linked devices.",
