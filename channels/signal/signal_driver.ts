@@ -168,7 +168,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
       const accounts = await accountsOf(rpc);
       if (accounts?.includes(account) === false) {
         throw new LoginRefusedError(
-          `signal-cli has ${account} no more. Link it again: service channels login signal`,
+          `signal-cli has no account ${account} any more. Link it again: service channels login signal`,
         );
       }
     }
