@@ -91,6 +91,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
   #rpc: SignalRpc | undefined;
   #me: OwnAccount;
   #connected: Promise<unknown> | undefined;
+  #subscription: unknown;
   #left: Promise<unknown> | undefined;
   /** What came and is not on the disk yet, in order. */
   readonly #unstored: IntakeEntry<HeardMessage>[] = [];
@@ -114,17 +115,13 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     await this.#store();
     const onReceive = (params: unknown) => this.#receive(params);
     const rpc = this.#rpc = await SignalRpc.open({ host, port, clock, onReceive }, signal);
-    let subscription: unknown;
-    // All that was told before its answer is read by then, and Signal's server keeps the rest.
-    const leave = () => {
-      const left = rpc.call("unsubscribeReceive", { account, subscription }, END_MS);
-      this.#left = left.catch(() => {});
-    };
+    this.#left = undefined;
+    const leave = () => void this.#leave();
     signal.addEventListener("abort", leave, { once: true });
     try {
       await this.#learnOwnId(rpc);
       // Whatever its --receive-mode is.
-      subscription = await rpc.call("subscribeReceive", { account });
+      this.#subscription = await rpc.call("subscribeReceive", { account });
       ready(`${account} by signal-cli at ${host}:${port}`);
       return await Promise.race([rpc.closed, this.#look(rpc)]);
     } finally {
@@ -133,6 +130,12 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
       rpc.close();
       await rpc.closed;
     }
+  }
+
+  /** What was told before it is answered is read by then, and Signal's server keeps the rest. */
+  #leave(): Promise<unknown> {
+    const asked = { subscription: this.#subscription };
+    return this.#left ??= this.#ask("unsubscribeReceive", asked, END_MS).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -196,7 +199,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     }
     this.#unstored.push({ lane: chatId, id: idOf(message), data: message });
     // Not waited for: a file of a message that is taken comes over the same connection.
-    this.#store().catch((error) => this.#rpc?.close((error as Error).message));
+    this.#store().catch((error) => this.#leave().then(() => this.#rpc?.close(error.message)));
   }
 
   /** signal-cli gives nothing twice: what could not be stored waits for the next connection, and comes first. */
@@ -321,10 +324,10 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     throw new UncertainDeliveryError("signal-cli does not say when the message was sent");
   }
 
-  #ask(method: string, params: object): Promise<unknown> {
+  #ask(method: string, params: object, timeoutMs?: number): Promise<unknown> {
     const rpc = this.#rpc;
     if (rpc === undefined) return Promise.reject(new NotConnectedError("signal-cli is away"));
-    return rpc.call(method, { account: this.#config.account, ...params });
+    return rpc.call(method, { account: this.#config.account, ...params }, timeoutMs);
   }
 }
 
