@@ -90,69 +90,72 @@ async function startProfiled(modelUrl: string) {
   };
 }
 
-await using model = await startModel(TOKENS);
-await using proxy = await startProxy(model.line);
-await using service = await startProfiled(model.line);
-const turns: Record<string, Record<string, Subject>> = {
-  whole: {
-    model: { pid: model.pid, turn: chat(model.line, false) },
-    proxy: { pid: proxy.pid, turn: chat(proxy.line, false) },
-    service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, false) },
-  },
-  streamed: {
-    model: { pid: model.pid, turn: chat(model.line, true) },
-    proxy: { pid: proxy.pid, turn: chat(proxy.line, true) },
-    service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
-  },
-  websocket: {
-    "HTTP, streamed": { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
-    service: { pid: service.pid, turn: overWebSocket(service.wsUrl) },
-  },
-};
-
 const figures: Figure[] = [];
-for (const way of ways) {
-  const subjects = turns[way];
-  if (subjects === undefined) throw new Error(`--ways: no such way: ${way}`);
-  for (const subject of Object.values(subjects)) await sample(subject, 16, total);
-  for (const parallel of lanes) {
-    const samples: Record<string, Sample[]> = {};
-    for (let round = 0; round < rounds; round++) {
-      for (const [name, subject] of Object.entries(subjects)) {
-        (samples[name] ??= []).push(await sample(subject, parallel, total));
+{
+  await using model = await startModel(TOKENS);
+  await using proxy = await startProxy(model.line);
+  await using service = await startProfiled(model.line);
+  const turns: Record<string, Record<string, Subject>> = {
+    whole: {
+      model: { pid: model.pid, turn: chat(model.line, false) },
+      proxy: { pid: proxy.pid, turn: chat(proxy.line, false) },
+      service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, false) },
+    },
+    streamed: {
+      model: { pid: model.pid, turn: chat(model.line, true) },
+      proxy: { pid: proxy.pid, turn: chat(proxy.line, true) },
+      service: { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
+    },
+    websocket: {
+      "HTTP, streamed": { pid: service.pid, turn: chat(`${service.apiUrl}/v1`, true) },
+      service: { pid: service.pid, turn: overWebSocket(service.wsUrl) },
+    },
+  };
+
+  for (const way of ways) {
+    const subjects = turns[way];
+    if (subjects === undefined) throw new Error(`--ways: no such way: ${way}`);
+    for (const subject of Object.values(subjects)) await sample(subject, 16, total);
+    for (const parallel of lanes) {
+      const samples: Record<string, Sample[]> = {};
+      for (let round = 0; round < rounds; round++) {
+        for (const [name, subject] of Object.entries(subjects)) {
+          (samples[name] ??= []).push(await sample(subject, parallel, total));
+        }
       }
-    }
-    for (const name of Object.keys(subjects).filter((name) => name !== "service")) {
-      for (const [say, what, unit] of MEASURES) {
-        const value = middle(samples[name]!, what);
-        figures.push({
-          name: `${way}, ${parallel} in parallel: ${say}`,
-          value: middle(samples.service!, what),
-          unit,
-          against: { name: `${name}, ${value.toPrecision(3)} ${unit}`, value },
-        });
+      for (const name of Object.keys(subjects).filter((name) => name !== "service")) {
+        for (const [say, what, unit] of MEASURES) {
+          const value = middle(samples[name]!, what);
+          figures.push({
+            name: `${way}, ${parallel} in parallel: ${say}`,
+            value: middle(samples.service!, what),
+            unit,
+            against: { name: `${name}, ${value.toPrecision(3)} ${unit}`, value },
+          });
+        }
       }
     }
   }
-}
 
-const profiled = turns[profile]?.service;
-if (profiled !== undefined) {
-  service.signal();
-  await sample(profiled, lanes.at(-1)!, total * 3);
-  service.signal();
-  const found = await service.profile;
-  if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
-  const times = componentTimes(found);
-  const sum = times.reduce((sum, [, us]) => sum + us, 0);
-  for (const [name, us] of times.filter(([, us]) => us >= sum / 200)) {
-    figures.push({
-      name: `${profile}, gateway's thread: ${name}`,
-      value: us / (total * 3),
-      unit: "us",
-      against: { name: "all of it", value: sum / (total * 3) },
-    });
+  const profiled = turns[profile]?.service;
+  if (profiled !== undefined) {
+    service.signal();
+    await sample(profiled, lanes.at(-1)!, total * 3);
+    service.signal();
+    const found = await service.profile;
+    if (given.save) await Deno.writeTextFile(String(given.save), JSON.stringify(found));
+    const times = componentTimes(found);
+    const sum = times.reduce((sum, [, us]) => sum + us, 0);
+    for (const [name, us] of times.filter(([, us]) => us >= sum / 200)) {
+      figures.push({
+        name: `${profile}, gateway's thread: ${name}`,
+        value: us / (total * 3),
+        unit: "us",
+        against: { name: "all of it", value: sum / (total * 3) },
+      });
+    }
   }
 }
 report("the cost of a turn", figures, { json: Deno.args.includes("--json") });
+// Sockets of lanes are still open.
 Deno.exit(0);

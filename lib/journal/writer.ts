@@ -10,8 +10,12 @@ const MAX_BATCH_WRITES = 1_024;
 /** The same for the characters that its writes carry. */
 const MAX_BATCH_CHARS = 8 * 1024 * 1024;
 
-/** How long after a commit a paced write waits for more, milliseconds: half a frame of a screen. */
-const PACE_MS = 8;
+/**
+ * How long after a commit a paced write waits for more: so many times as long as that one took, so that
+ * commits take a third of the time at most, and no longer than half a frame of a screen, milliseconds.
+ */
+const PACE = 2;
+const MAX_PACE_MS = 8;
 
 /** What takes part in each batch because it keeps something in memory. Only `beforeCommit` may throw. */
 export interface BatchParticipant {
@@ -60,7 +64,8 @@ export class Writer {
   #scheduled = false;
   #closed = false;
   #cancelTimer: (() => void) | undefined;
-  #committedMs = -Infinity;
+  /** When a paced write may be committed, by the clock's elapsed time. */
+  #paceMs = -Infinity;
   #synchronous: Durability | undefined;
   #participant: BatchParticipant | undefined;
 
@@ -102,7 +107,7 @@ export class Writer {
 
   #flushSoon(durability: Durability): void {
     if (this.#scheduled) return;
-    const waitMs = durability === "paced" ? this.#committedMs + PACE_MS - this.#clock.elapsed() : 0;
+    const waitMs = durability === "paced" ? this.#paceMs - this.#clock.elapsed() : 0;
     if (waitMs > 0) {
       this.#cancelTimer ??= this.#clock.after(waitMs, () => this.#flush());
       return;
@@ -136,8 +141,10 @@ export class Writer {
     const batch = this.#queue;
     this.#queue = [];
     this.#queuedChars = 0;
+    const begunMs = this.#clock.elapsed();
     this.#settle(batch);
-    this.#committedMs = this.#clock.elapsed();
+    const endedMs = this.#clock.elapsed();
+    this.#paceMs = endedMs + Math.min((endedMs - begunMs) * PACE, MAX_PACE_MS);
   }
 
   /** Commits the writes, together if that works, and answers each. Never changes their order. */

@@ -53,17 +53,19 @@ Deno.test("write() commits everything of a turn of the event loop at once", asyn
   assertEquals(ids(), [1, 2, 3]);
 });
 
-Deno.test("write() has paced ones wait for more behind a commit, and for nothing else", async () => {
+Deno.test("write() has paced ones wait twice as long as the last commit took, and for nothing else", async () => {
   const { writer, clock, insert, flush, flushes, batches } = setUp();
-  const paced = () => writer.write("paced", () => 0);
+  let tookMs = 3;
+  const paced = () => writer.write("paced", () => clock.tick(tookMs));
   const first = paced();
   assertEquals(flushes.length, 1);
   flush();
   await first;
   const [one, two] = [paced(), paced()];
   assertEquals(flushes.length, 0);
-  clock.tick(7);
+  clock.tick(5);
   assertEquals(batches, ["commit"]);
+  tookMs = 100;
   clock.tick(1);
   await Promise.all([one, two]);
   assertEquals(batches, ["commit", "commit"]);
