@@ -14,7 +14,7 @@ const manifest: ChannelDescriptor = {
         label: "Phone number of the account, such as +4915112345678",
       },
       host: { kind: "string", format: "host", default: "127.0.0.1", label: "Host of signal-cli" },
-      port: { kind: "int", default: 7583, min: 1, max: 65_535, label: "Its port" },
+      port: { kind: "int", default: 7583, min: 1, max: 65_535, label: "Port of signal-cli" },
       deviceName: {
         kind: "string",
         default: "Agent service",
