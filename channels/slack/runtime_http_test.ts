@@ -66,7 +66,9 @@ Deno.test("slack in the mode http takes clicks, and reads what came while it was
 
 Deno.test("slack in the mode http needs the signing secret", async () => {
   const slack = await FakeSlack.open();
-  const app = await TestSlack.start(slack, { changes: { ...changes, signingSecret: " \n", appToken: "xapp-1" } });
+  const app = await TestSlack.start(slack, {
+    changes: { ...changes, signingSecret: " \n", appToken: "xapp-1" },
+  });
   await app.started;
   assertStringIncludes(String(app.ended), "signingSecret is not set");
   assertEquals(slack.calls, []);
