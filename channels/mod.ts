@@ -155,6 +155,28 @@ export const CHANNELS: readonly ChannelPackage[] = [
     },
   },
   {
+    folder: "whatsapp",
+    loadManifest: () => import("./whatsapp/manifest.ts"),
+    modules: {
+      "connect.ts": moduleUrl("channels/whatsapp/connect.ts").href,
+      "delivery_fault.ts": moduleUrl("channels/whatsapp/delivery_fault.ts").href,
+      "heard_message.ts": moduleUrl("channels/whatsapp/heard_message.ts").href,
+      "login_store.ts": moduleUrl("channels/whatsapp/login_store.ts").href,
+      "media.ts": moduleUrl("channels/whatsapp/media.ts").href,
+      "runtime.ts": moduleUrl("channels/whatsapp/runtime.ts").href,
+      "settings.ts": moduleUrl("channels/whatsapp/settings.ts").href,
+      "validation.ts": moduleUrl("channels/whatsapp/validation.ts").href,
+      "wa_socket.ts": moduleUrl("channels/whatsapp/wa_socket.ts").href,
+      "whatsapp_driver.ts": moduleUrl("channels/whatsapp/whatsapp_driver.ts").href,
+      "words.ts": moduleUrl("channels/whatsapp/words.ts").href,
+    },
+    locales: {
+      "de": () => import("./whatsapp/locales/de.json", { with: { type: "json" } }),
+      "es": () => import("./whatsapp/locales/es.json", { with: { type: "json" } }),
+      "zh": () => import("./whatsapp/locales/zh.json", { with: { type: "json" } }),
+    },
+  },
+  {
     folder: "xmpp",
     loadManifest: () => import("./xmpp/manifest.ts"),
     modules: {

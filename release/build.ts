@@ -128,6 +128,8 @@ async function bundle(paths: readonly string[], options: readonly string[]): Pro
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["bundle", "--quiet", "--platform", "deno", "--lock=deno.lock", "--frozen"],
+      // baileys tries to load it, and does without.
+      ...["--external", "sharp"],
       ...options,
       ...paths,
     ],

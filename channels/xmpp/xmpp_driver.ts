@@ -10,7 +10,7 @@ import {
   PermanentDeliveryError,
   RetryLaterError,
 } from "../../lib/channel/delivery_error.ts";
-import { toPlainText } from "../../lib/channel/markdown/mod.ts";
+import { cleanXmlText, toPlainText } from "../../lib/channel/markdown/mod.ts";
 import {
   type Edit,
   type FileRules,
@@ -43,7 +43,6 @@ import {
 import type { HeardMessage, XmppMetadata } from "./messages/heard_message.ts";
 import type { XmppSettings } from "./settings.ts";
 import { bodyOf, messageParts } from "./text/message_parts.ts";
-import { cleanXmlText } from "./text/to_styling.ts";
 import { type Words, wordsOf } from "./words.ts";
 
 /** What a driver is made of. */

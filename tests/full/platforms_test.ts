@@ -160,6 +160,9 @@ const BUTTONS: Partial<Record<PlatformName, (world: PlatformWorld) => number>> =
     ).length,
   telegram: ({ platforms }) =>
     platforms.telegram.shown.filter(({ keyboard }) => keyboard.length > 0).length,
+  // There are none, but reactions, for which a message asks.
+  whatsapp: ({ platforms }) =>
+    platforms.whatsapp.sent().filter(({ text }) => text.includes("👍")).length,
 };
 
 testPlatforms(
@@ -277,6 +280,8 @@ const WRITE_OLD: Partial<Record<PlatformName, (world: PlatformWorld, ageMs: numb
     }),
   telegram: ({ platforms: { telegram } }, ageMs) =>
     telegram.say("from long ago", { date: Math.floor((Date.now() - ageMs) / 1_000) }),
+  whatsapp: ({ platforms: { whatsapp } }, ageMs) =>
+    whatsapp.write(whatsapp.senders[0], { conversation: "from long ago" }, { ageMs }),
 };
 
 testPlatforms(
@@ -371,6 +376,7 @@ const REQUESTS: Record<PlatformName, (platforms: Platforms) => number> = {
   signal: ({ signal }) => signal.calls.length,
   slack: ({ slack }) => slack.calls.length,
   telegram: ({ telegram }) => telegram.requests,
+  whatsapp: ({ whatsapp }) => whatsapp.connections,
   xmpp: ({ xmpp }) => (xmpp as XmppPlatform).connections,
 };
 

@@ -6,6 +6,7 @@ import type { FakeMattermost } from "../../channels/mattermost/testing/fake_matt
 import type { FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import type { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import type { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
+import type { FakeWhatsApp } from "../../channels/whatsapp/testing/fake_whatsapp.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
 import {
   type ModelServer,
@@ -23,6 +24,7 @@ export interface Platforms {
   signal: FakeSignal;
   slack: FakeSlack;
   telegram: FakeTelegram;
+  whatsapp: FakeWhatsApp;
   xmpp: ChannelPlatform;
 }
 
@@ -77,6 +79,9 @@ export class PlatformWorld implements AsyncDisposable {
       ...config(platforms),
       channels: { sendProgress: false, ...Object.fromEntries(channels) },
     });
+    for (const [name, platform] of opened) {
+      await platform.prepare?.(`${home.dir}/home/data/channels/${name}`);
+    }
     return new PlatformWorld(platforms, model, home);
   }
 

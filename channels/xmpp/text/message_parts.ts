@@ -4,8 +4,7 @@
  * @module
  */
 
-import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
-import { cleanXmlText, toStyling } from "./to_styling.ts";
+import { cleanXmlText, splitMarkdown, toStyling } from "../../../lib/channel/markdown/mod.ts";
 
 /**
  * Bytes of the text of one message as it is written in XML. Servers take 10,000 at the least (RFC 6120,

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { bodyOf, MAX_BODY_BYTES, messageParts, xmlBytes } from "./message_parts.ts";
-import { cleanXmlText, toStyling } from "./to_styling.ts";
+import { cleanXmlText, toStyling } from "../../../lib/channel/markdown/mod.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
 

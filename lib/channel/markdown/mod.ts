@@ -11,3 +11,4 @@ export { splitMarkdown } from "./split_markdown.ts";
 export type { TextMeasure } from "./text_measure.ts";
 export { escapeHtml, toHtml } from "./to_html.ts";
 export { blocksToText, isSameLink, toPlainText } from "./to_plain_text.ts";
+export { cleanXmlText, toStyling } from "./to_styling.ts";

@@ -14,6 +14,7 @@ export { Memory } from "./memory.ts";
 export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";
 export { type ConnectionOptions, openConnection } from "./open_connection.ts";
+export { inTransaction, openStateDatabase } from "./open_state_database.ts";
 export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
 export { sleep } from "./sleep.ts";

@@ -114,7 +114,8 @@ export class TakeMessage<Item> {
       const isNew = published.kind === "turn" && !published.repeated;
       // Before anything is waited for: the end of a short turn may be here by then.
       if (isNew) onTurn(message.chatId);
-      await driver.handedOn?.(item).catch(() => {});
+      const told = driver.handedOn?.(item);
+      if (told !== undefined) await abortable(told, signal).catch(() => {});
       if (!isNew) return;
       driver.acknowledge?.(item, message).catch((error) =>
         host.log.info("A reaction was not set", { reason: reasonOf(error) })

@@ -40,6 +40,7 @@ export async function onTrial(
     clock: countingClock(systemClock),
   });
   try {
+    await platform.prepare?.(host.stateDir);
     const config = configFor(descriptor, platform, section);
     let channel: BaseChannel;
     try {

@@ -59,6 +59,7 @@ async function worksInWorker(subject: ChannelSubject): Promise<void> {
   const heard: InboundMessage[] = [];
   let channel: BuiltChannel | undefined;
   try {
+    await platform.prepare?.(channelStateDir(dataDir, name));
     channel = await buildChannel(workers.open, {
       spec: { runtimeName: name, channel: name, senderVerified: false },
       inbound: (_spec, message) => {

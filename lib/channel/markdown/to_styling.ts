@@ -1,6 +1,6 @@
 /**
- * Markdown as Message Styling (XEP-0393), which programs show as bold, italics and code, and which reads
- * well where they do not.
+ * Markdown as Message Styling (XEP-0393), which XMPP programs and WhatsApp show as bold, italics and code,
+ * and which reads well where they do not.
  *
  * A mark counts only at the beginning of a line, behind a blank or behind another mark, and there is no
  * way to write one that does not count. So a style that would not be seen is left out, and what looks
@@ -9,12 +9,9 @@
  * @module
  */
 
-import {
-  blocksToText,
-  type InlineFormat,
-  isSameLink,
-  lexMarkdown,
-} from "../../../lib/channel/markdown/mod.ts";
+import { lexMarkdown } from "./lex_markdown.ts";
+import type { InlineFormat } from "./render_markdown.ts";
+import { blocksToText, isSameLink } from "./to_plain_text.ts";
 
 /** Where a style begins and ends, until it is known whether it can be shown. */
 const OPEN = { "*": "\x01", "_": "\x02", "~": "\x03", "`": "\x04" } as const;
