@@ -8,7 +8,7 @@ import { go, href } from "../app/router.ts";
 import { AutomationForm } from "../automations/automation_form.tsx";
 import { AutomationPage } from "../automations/automation_view.tsx";
 import { type AutomationView, scheduleSentence } from "../automations/schedule.ts";
-import { formatTime, t } from "../locale.ts";
+import { formatTime, language, t } from "../locale.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { SearchBox } from "../ui/search_box.tsx";
@@ -58,7 +58,7 @@ function AutomationList() {
     const { name, message, schedule } = view.automation;
     const text = `${name} ${message} ${scheduleSentence(schedule)}`.toLowerCase();
     return STATES[state.value](view) && words.every((word) => text.includes(word));
-  });
+  }).toSorted(soonestFirst);
   return (
     <div class="page">
       <PageHead title={t.pages.automations} lead={t.automations.lead}>
@@ -120,6 +120,12 @@ function AutomationList() {
       )}
     </div>
   );
+}
+
+/** What runs next stands first, and what doesn't run last, by name. */
+function soonestFirst(a: AutomationView, b: AutomationView): number {
+  const [one, other] = [a, b].map(({ next_at = Number.MAX_SAFE_INTEGER }) => next_at);
+  return one! - other! || a.automation.name.localeCompare(b.automation.name, language);
 }
 
 function OneAutomation({ view: { id, automation, next_at, last_run } }: { view: AutomationView }) {

@@ -79,7 +79,7 @@ function EntryForm({ place: { path, pattern, schema }, titles, title, leave, add
 
   return (
     <form ref={box} class="card form add-entry" aria-label={title} onSubmit={submit} noValidate>
-      <h4>{t.settings.addTo(title)}</h4>
+      <h3>{t.settings.addTo(title)}</h3>
       <label class="field">
         <span class="strong">{t.settings.entryName}</span>
         <input name="name" autocomplete="off" spellcheck={false} />
