@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "@std/path";
 import { PackageWorker } from "../../lib/operations/channels/testing/package_worker.ts";
+import { configFor } from "../../lib/channel/testing/trial.ts";
 import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { NS } from "./client/namespaces.ts";
@@ -19,7 +20,7 @@ Deno.test({
   async fn() {
     const server = await Prosody.start();
     const alice = await Person.connect(server, "alice");
-    const config = sectionOf(server, "agent");
+    const config = configFor(manifest, { section: sectionOf(server, "agent") });
     await using worker = await PackageWorker.open({ manifest, folder, config });
     assertEquals(await worker.validate(config), []);
     const [outside] = await worker.validate({ ...config, port: 9 });
