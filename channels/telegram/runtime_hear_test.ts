@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { TestBot } from "./testing/test_bot.ts";
 
 const GROUP = { chat: { id: -1007, type: "supergroup", title: "Team" } };
@@ -155,4 +155,17 @@ Deno.test("telegram goes on whatever Telegram answers and gives", async () => {
   assertEquals(host.published.length, 1);
   assertEquals(bot.ended, undefined);
   await bot.ticking(bot.until(() => bot.detail === "connected as @helper_bot"), 1_000);
+});
+
+Deno.test("telegram tells what a message says since it was edited", async () => {
+  await using bot = await TestBot.connect();
+  const id = bot.telegram.say("buy milk");
+  await bot.heard(id);
+  bot.telegram.change(id, "buy oat milk");
+  await bot.until(() => bot.host.published.length === 2);
+  const { content, replaces, messageId, metadata } = bot.host.published[1]!;
+  assertEquals([content, replaces, metadata?.message_id], ["buy oat milk", String(id), id]);
+  assertMatch(messageId!, new RegExp(`^${id}~\\d+$`));
+  // An edit begins nothing: it is not acknowledged.
+  assertEquals(bot.telegram.api.calls.filter(({ method }) => method === "setMessageReaction"), []);
 });

@@ -50,7 +50,7 @@ export type Presence = Pick<AcceptedTurn, "attended" | "asks" | "left" | "return
 
 /** A turn that is on record. */
 export class AcceptedTurn {
-  readonly turn: Turn;
+  turn: Turn;
   readonly #deps: AcceptedTurnDeps;
   readonly #opened = Promise.withResolvers<number>();
   readonly #readers = new Set<() => void>();

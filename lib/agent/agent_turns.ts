@@ -7,6 +7,7 @@
 
 import { ServiceError } from "../base/errors.ts";
 import { InOrder } from "../base/in_order.ts";
+import type { InputPart } from "../contract/messages.ts";
 import type { Journal, RequestKey, Turn } from "../contract/journal.ts";
 import type { Verdict } from "../contract/life.ts";
 import type { Answer, CommandRequest, TurnHandle, TurnRequest, Turns } from "../contract/turns.ts";
@@ -131,6 +132,24 @@ export class AgentTurns implements Turns {
   repeated(key: RequestKey): TurnHandle | undefined {
     const turn = this.#deps.journal.repeated(key);
     return turn && this.#handle(turn, true);
+  }
+
+  /**
+   * Gives a turn that waits another input: its message was edited. False when there is nothing to change
+   * any more. Its place in the lane stays.
+   */
+  async revise(turnId: string, asked: readonly InputPart[]): Promise<boolean> {
+    const { journal, media, scrubber } = this.#deps;
+    const own = this.#live.get(turnId);
+    if (own === undefined) return false;
+    const { parts, release } = await keepInput(scrubbedInput(asked, scrubber), media);
+    try {
+      if (!await journal.revise(turnId, parts)) return false;
+      own.turn = { ...own.turn, input: parts };
+      return true;
+    } finally {
+      await release();
+    }
   }
 
   find(turnId: string): TurnHandle | undefined {

@@ -51,6 +51,7 @@ export function checkInbound(value: unknown, source: InboundSource): InboundMess
     metadata,
     sessionKey,
     messageId,
+    replaces,
     senderName,
     sentAt,
     streaming,
@@ -81,6 +82,8 @@ export function checkInbound(value: unknown, source: InboundSource): InboundMess
   if (key !== undefined) message.sessionKey = key;
   const platformId = optionalId("messageId", messageId);
   if (platformId !== undefined) message.messageId = platformId;
+  const earlier = optionalId("replaces", replaces);
+  if (earlier !== undefined) message.replaces = earlier;
   const name = optionalId("senderName", senderName);
   if (name !== undefined) message.senderName = name;
   if (sentAt !== undefined) message.sentAt = time("sentAt", sentAt);

@@ -47,6 +47,11 @@ export interface HandledMessage {
    * without one nothing tells a repeat.
    */
   messageId?: string;
+  /**
+   * `messageId` of an earlier message of the same sender in that chat, which was edited: this is what it
+   * says now, and nothing is left of it where this is empty. That counts as long as its turn waits.
+   */
+  replaces?: string;
   /** How the sender is called; shown, never compared. */
   senderName?: string;
   /**
@@ -71,5 +76,7 @@ export type Published =
   | { kind: "command" }
   /** It came too late to be answered, and is listed: `service channels missed`. */
   | { kind: "late" }
+  /** It changed an earlier one, which waited; or nothing, as that one was begun before, or never came. */
+  | { kind: "edit"; counts: boolean }
   /** `allowFrom` does not list the sender: nothing is on record. */
   | { kind: "denied" };

@@ -333,6 +333,11 @@ export interface Journal {
     turn: NewTurn,
     options?: AcceptOptions,
   ): Promise<{ turn: Turn; repeated: boolean; begun?: StoredEvent }>;
+  /**
+   * Gives a turn that was never started another input, and resolves when that is on the disk; false for
+   * any other turn.
+   */
+  revise(turnId: string, input: UserPart[]): Promise<boolean>;
   /** The key that the turn was accepted with: what its sender calls the message. */
   requestKeyOf(turnId: string): string | undefined;
   /** The turn that was accepted with this key. Throws `idempotency_conflict` for another digest. */

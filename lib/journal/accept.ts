@@ -23,7 +23,7 @@ export interface AcceptanceDependencies {
 /** How work comes in: the turn's row with everything that is written together with it. */
 export function createAcceptance(
   { writer, parts, writes }: AcceptanceDependencies,
-): Pick<Journal, "accept" | "repeated" | "requestKeyOf"> {
+): Pick<Journal, "accept" | "revise" | "repeated" | "requestKeyOf"> {
   const { sessions, turns, events, openTurns, requestKeys, responses, files, channelTurns, now } =
     parts;
 
@@ -121,6 +121,17 @@ export function createAcceptance(
           ...begin !== undefined && { begun: start(open, begin.model, requestKey) },
         };
       }, body.length + (request?.length ?? 0) + (place?.metadata.length ?? 0));
+    },
+    async revise(turnId, input) {
+      const parts = JSON.stringify(input);
+      const tokens = estimateTokens({ role: "user", parts: input });
+      return await writer.write("full", () => {
+        const open = openTurns.get(turnId);
+        if (open instanceof Refused || open.firstMessage !== undefined) return false;
+        turns.revise(open.turn, { parts, tokens });
+        for (const sha256 of filesOf(input)) files.add(open.sessionId, sha256);
+        return true;
+      }, parts.length);
     },
     requestKeyOf: (turnId) => requestKeys.of(turnId),
     repeated(key) {

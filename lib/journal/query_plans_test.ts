@@ -32,6 +32,7 @@ const MAY_SCAN: Record<string, string> = {
     "10,000 matches, when somebody searches",
   "SELECT DISTINCT runtime, chat_id FROM missed_messages INDEXED BY missed_untold":
     "only what nobody was told of is in that index, and once at the start",
+  "SELECT coalesce(m.value ->> '$.model', '')": "the models of one turn",
 };
 
 /** Statements that pass over all of a session in a table that grows with it, and why they may. */
@@ -53,12 +54,15 @@ const MAY_PASS_OVER: Record<string, string> = {
     "only turns that have not ended are in that index",
   "SELECT 1 FROM sessions AS s WHERE s.id = ?1 AND ( s.pinned":
     "only turns that have not ended are in that index",
+  "SELECT coalesce(m.value ->> '$.model', '')":
+    "all turns of a session that a person sees in a list, one of fifty at most",
   "DELETE FROM sessions": "nothing refers to the session any more by then",
 };
 
 /** Statements that sort what they have read, and why they may. */
 const MAY_SORT: Record<string, string> = {
   "SELECT id FROM turns INDEXED BY open_turns": "as above, and once at the start",
+  "SELECT coalesce(m.value ->> '$.model', '')": "a group for each model of a session",
 };
 
 /** Tables and indexes of which a session has more the longer it is. */

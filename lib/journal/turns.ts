@@ -67,6 +67,7 @@ export class TurnRows extends Queries {
       (id, session_id, channel, actor, durable, status, attempts, after_seq, accepted_at, automation)
     VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?)`);
   readonly #insertInput = this.query("INSERT INTO inputs (turn, tokens, parts) VALUES (?, ?, ?)");
+  readonly #updateInput = this.query("UPDATE inputs SET tokens = ?, parts = ? WHERE turn = ?");
   readonly #updateStart = this.query(`UPDATE turns SET status = 'running', attempts = attempts + 1,
       started_at = coalesce(started_at, ?), after_seq = ?, first_message = ?
     WHERE turn = ?`);
@@ -130,6 +131,10 @@ export class TurnRows extends Queries {
     );
     this.#insertInput.run(rowid, tokens, parts);
     return rowid;
+  }
+
+  revise(turn: number, { parts, tokens }: Pick<TurnRow, "parts" | "tokens">): void {
+    this.#updateInput.run(tokens, parts, turn);
   }
 
   /** Counts an attempt; `afterSeq` and `firstMessage` are where its events and messages begin. */

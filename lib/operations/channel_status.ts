@@ -19,7 +19,10 @@ export interface ChannelParts {
     /** How each instance is, those too that are switched off; websocket left out. */
     status(): readonly ChannelStatus[];
     /** Takes a message that came too late as if it had just come; rejects with what is wrong. */
-    answerMissed(row: MissedRow, signal: AbortSignal): Promise<Published>;
+    answerMissed(
+      row: MissedRow,
+      signal: AbortSignal,
+    ): Promise<Exclude<Published, { kind: "edit" }>>;
   };
 }
 

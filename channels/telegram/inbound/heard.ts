@@ -25,6 +25,8 @@ export interface HeardMessage {
   senderName: string;
   /** Milliseconds since 1970. */
   sentAt: number;
+  /** It is an earlier one as it was changed then, seconds since 1970. */
+  editedAt?: number;
   text: string;
   /** It in pieces, where it is not all the sender's own words. */
   parts?: readonly TextPart[];

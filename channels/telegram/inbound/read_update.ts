@@ -13,7 +13,7 @@ import { type BotIdentity, isAddressed } from "./is_addressed.ts";
 import { messageWords, nameOfUser } from "./message_words.ts";
 
 /** What is asked for; everything else does not come at all. */
-export const ALLOWED_UPDATES = ["message", "callback_query"] as const;
+export const ALLOWED_UPDATES = ["message", "edited_message", "callback_query"] as const;
 
 /** What reading goes by. */
 export interface ReadOptions {
@@ -27,7 +27,10 @@ const MAX_DATA_CHARS = 256;
 /** Undefined for what is not for the bot, or of nobody. Throws for what is no update. */
 export function readUpdate(update: Update, options: ReadOptions): UpdateMeaning | undefined {
   if (update.callback_query !== undefined) return readClick(update.callback_query);
-  return update.message === undefined ? undefined : readMessage(update.message, options);
+  // Of an album, which is one message here, no part changes alone.
+  const { message = update.edited_message?.media_group_id ? undefined : update.edited_message } =
+    update;
+  return message === undefined ? undefined : readMessage(message, options);
 }
 
 function readMessage(message: Message, options: ReadOptions): UpdateMeaning | undefined {
@@ -61,6 +64,7 @@ function readMessage(message: Message, options: ReadOptions): UpdateMeaning | un
       senderId,
       senderName,
       sentAt: date * 1_000,
+      ...message.edit_date !== undefined && { editedAt: message.edit_date },
       text,
       ...parts !== undefined && { parts },
       files,

@@ -84,6 +84,21 @@ export class FakeTelegram implements ChannelPlatform {
     return id;
   }
 
+  /** Somebody changes what they said. */
+  change(id: number, text: string, { senderId = "1001" } = {}): void {
+    this.api.queue.push({
+      edited_message: {
+        message_id: id,
+        date: Math.floor(Date.now() / 1_000),
+        edit_date: Math.floor(Date.now() / 1_000),
+        from: personOf(senderId),
+        chat: { id: Number(senderId), type: "private", first_name: `Person ${senderId}` },
+        text,
+      },
+    });
+    this.#postWebhook();
+  }
+
   /** Somebody clicks on a button of one of the bot's messages. */
   click(message: FakeMessage, label: string, senderId = "1001"): string {
     const button = message.keyboard.find(({ text }) => text.includes(label));

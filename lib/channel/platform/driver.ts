@@ -21,6 +21,8 @@ import type { Said } from "./text_pieces.ts";
 export interface PlatformMessage<File = unknown> extends Said {
   chatId: string;
   messageId: string;
+  /** An earlier one, which was edited, or taken back where this one is empty; as `HandledMessage.replaces`. */
+  replaces?: string;
   senderId: string;
   senderName?: string;
   /** Milliseconds since 1970. */

@@ -99,7 +99,7 @@ export class TakeMessage<Item> {
       const media = files.paths;
       const isNothing = piecesOf(message).every(({ text }) => text.trim() === "") &&
         said.heard.length === 0 && media.length === 0;
-      if (isNothing) return await this.#tell(message, said.notes);
+      if (isNothing && message.replaces === undefined) return await this.#tell(message, said.notes);
       const senderName = message.senderName ?? await this.#nameOf(message.senderId);
       const published = await abortable(
         handleMessage({
@@ -110,7 +110,7 @@ export class TakeMessage<Item> {
         }),
         signal,
       );
-      if (published.kind === "denied") return;
+      if (published.kind === "denied" || published.kind === "edit") return;
       const isNew = published.kind === "turn" && !published.repeated;
       // Before anything is waited for: the end of a short turn may be here by then.
       if (isNew) onTurn(message.chatId);

@@ -80,7 +80,10 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
     return new FakeHost({ ...options, stateDir }, options.stateDir === undefined);
   }
 
-  /** Accepts a message as the service does: a second one with its id is a repeat of the first. */
+  /**
+   * Accepts a message as the service does: a second one with its id is a repeat of the first, and an edit
+   * counts, as no turn runs.
+   */
   async publish(message: InboundMessage): Promise<Published> {
     let checked: InboundMessage;
     try {
@@ -99,6 +102,7 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
     const turnId = this.#known.get(key);
     this.published.push(checked);
     this.#wake();
+    if (checked.replaces !== undefined) return { kind: "edit", counts: true };
     if (turnId !== undefined) return { kind: "turn", turnId, repeated: true };
     this.#known.set(key, `turn-${this.#known.size + 1}`);
     return { kind: "turn", turnId: this.#known.get(key)!, repeated: false };

@@ -29,7 +29,10 @@ export interface ServedChannels {
   /** What is said in an audio as a data URL; rejects with `not_enabled` while that is off. */
   transcribe(dataUrl: string, signal: AbortSignal): Promise<string>;
   /** Takes a message that came too late as if it had just come; rejects with what is wrong. */
-  answerMissed(row: MissedRow, signal: AbortSignal): Promise<Published>;
+  answerMissed(
+    row: MissedRow,
+    signal: AbortSignal,
+  ): Promise<Exclude<Published, { kind: "edit" }>>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
   /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all workers. */

@@ -19,6 +19,9 @@ export interface AnswerMissedDeps {
   signal: AbortSignal;
 }
 
+/** What becomes of one. */
+type Answered = Exclude<Published, { kind: "edit" }>;
+
 /**
  * Takes it as if it had just come, and lists it no longer. Throws `not_enabled` where its channel is off,
  * and `invalid_request` for one of which not all is kept.
@@ -26,7 +29,7 @@ export interface AnswerMissedDeps {
 export async function answerMissed(
   row: MissedRow,
   { missed, specs, inbound, signal }: AnswerMissedDeps,
-): Promise<Published> {
+): Promise<Answered> {
   const spec = specs.find(({ runtimeName }) => runtimeName === row.runtimeName);
   if (spec === undefined || !spec.enabled) {
     throw new ServiceError("not_enabled", `The channel ${row.runtimeName} is switched off`);
@@ -38,7 +41,8 @@ export async function answerMissed(
       { param: "id" },
     );
   }
-  const published = await inbound(spec, messageOf(row), signal);
+  // No edit is ever listed.
+  const published = await inbound(spec, messageOf(row), signal) as Answered;
   await missed.remove(row.rowid);
   return published;
 }

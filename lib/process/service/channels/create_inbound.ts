@@ -34,7 +34,7 @@ const WAITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["queue_full", "storage
 
 /** What taking messages in takes. */
 export interface InboundDeps {
-  turns: Pick<AgentTurns, "submit" | "repeated" | "command" | "room">;
+  turns: Pick<AgentTurns, "submit" | "repeated" | "revise" | "command" | "room">;
   journal: Pick<Journal, "enqueue" | "hasMessage">;
   deliveries: Pick<Deliveries, "follow" | "wake">;
   late: Pick<LateMessages, "isLate" | "take">;
@@ -104,22 +104,39 @@ class Intake {
       replyId: this.#deps.randomId(),
       signal,
     };
+    const { replaces } = message;
+    if (replaces !== undefined) {
+      const name = requestDigest([runtimeName, chatId, replaces]);
+      return await this.#repeats.run(name, () => this.#change(arrival, replaces), signal);
+    }
     if (messageId === undefined) return await this.#take(arrival);
-    // A platform that sends it again may have it edited: the first one counts, whatever it says.
+    // A platform that sends it again may have it edited: only as an edit does that count.
     const name = requestDigest([runtimeName, chatId, messageId]);
     const named: NamedArrival = {
       ...arrival,
       name,
       replyId: `command-${name}`,
-      requestKey: {
-        scope: `channel ${runtimeName} ${chatId}`,
-        key: messageId,
-        digest: "any",
-        outlivesCancel: true,
-      },
+      requestKey: requestKeyOf(runtimeName, chatId, messageId),
     };
     const take = async () => this.#onRecord(named) ?? await this.#take(named);
     return await this.#repeats.run(name, take, signal);
+  }
+
+  /** Whoever wrote it may change it while it waits: then it was asked for by nobody as it was. */
+  async #change(arrival: Arrival, replaces: string): Promise<Published> {
+    const { turns } = this.#deps;
+    const { spec: { runtimeName }, message: { chatId }, actor, signal } = arrival;
+    const input = await this.#readInput(arrival);
+    const found = turns.repeated(requestKeyOf(runtimeName, chatId, replaces));
+    if (found?.turn.status !== "queued" || found.turn.actor !== actor) {
+      return { kind: "edit", counts: false };
+    }
+    const isGone = input.every((part) => part.type === "text" && part.text.trim() === "");
+    if (!isGone) return { kind: "edit", counts: await turns.revise(found.id, input) };
+    found.cancel();
+    // The platform is told once that is on record.
+    await Array.fromAsync(found.events(signal));
+    return { kind: "edit", counts: true };
   }
 
   /** What became of a message that came before; of one that was changed since, too. */
@@ -215,4 +232,10 @@ class Intake {
     const isBlank = texts.every(({ text }) => text.trim() === "");
     return [...isBlank && files.length > 0 ? [] : texts, ...files];
   }
+}
+
+/** By which a repeat of a message is known. */
+function requestKeyOf(runtimeName: string, chatId: string, key: string): RequestKey {
+  const scope = `channel ${runtimeName} ${chatId}`;
+  return { scope, key, digest: "any", outlivesCancel: true };
 }

@@ -495,3 +495,37 @@ Deno.test("a message that a model answers at once comes with what the journal de
   assertEquals(agent.journal.deliveries.turns(0, 9).map((each) => each.turnId), [turnId]);
   await agent[Symbol.asyncDispose]();
 });
+
+Deno.test("an edit changes a message while it waits, for its sender alone, and nothing once it was begun", async () => {
+  const model = scriptedModel([hangs(), says("done")]);
+  const { agent, publish } = world({ agent: { model } });
+  const edit = (replaces: string, content: string, more: Partial<InboundMessage> = {}) =>
+    publish({ messageId: `${replaces}~1`, replaces, content, ...more });
+  const [first, second, third] = await Promise.all(
+    ["begun", "buy milk", "never mind"].map(async (content, at) =>
+      turnOf(await publish({ messageId: `${at + 1}`, content })).turnId
+    ),
+  );
+  const said = (turnId: string) => {
+    const { status, input: [part] } = agent.journal.turn(turnId)!;
+    return [status, part?.type === "text" && part.text];
+  };
+  await model.asked(1);
+  const nothing: Published = { kind: "edit", counts: false };
+  assertEquals(await edit("1", "too late"), nothing);
+  assertEquals(await edit("2", "not mine", { senderId: "mallory" }), nothing);
+  assertEquals(await edit("9", "never came"), nothing);
+  assertEquals(await edit("2", "buy oat milk hunter2hunter2"), { kind: "edit", counts: true });
+  assertEquals(said(second!), ["queued", "buy oat milk [secret]"]);
+  assertEquals(await edit("3", " "), { kind: "edit", counts: true });
+  assertEquals(said(third!), ["cancelled", "never mind"]);
+  // The message itself, told again, is no edit.
+  const again = await publish({ messageId: "2", content: "buy milk" });
+  assertEquals(again, { kind: "turn", turnId: second!, repeated: true });
+  agent.turns.find(first!)!.cancel();
+  const { messages } = await model.asked(2);
+  assertStringIncludes(JSON.stringify(messages), "buy oat milk [secret]");
+  assertEquals(JSON.stringify(messages).includes("buy milk"), false);
+  assertEquals(said(first!)[1], "begun");
+  await agent[Symbol.asyncDispose]();
+});
