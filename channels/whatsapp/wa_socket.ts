@@ -48,7 +48,7 @@ const silent = {
 };
 
 /** The encryption library shows whole sessions on the console, keys too, and that is the service's log. */
-function silenceConsole(): void {
+export function silenceConsole(): void {
   const nothing = () => {};
   for (const name of ["debug", "error", "info", "log", "trace", "warn"] as const) {
     globalThis.console[name] = nothing;

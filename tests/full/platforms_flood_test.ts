@@ -23,6 +23,8 @@ const ELSEWHERE: Partial<Record<PlatformName, (world: PlatformWorld, text: strin
     matrix.say(text, { roomId: OTHER_ROOM, mentions: [matrix.me] }),
   mattermost: ({ platforms: { mattermost } }, text) =>
     mattermost.write(mattermost.senders[0], text, {}, mattermost.direct),
+  whatsapp: ({ platforms: { whatsapp } }, text) =>
+    whatsapp.write(whatsapp.senders[0], { conversation: text }, { to: "direct" }),
   signal: ({ platforms: { signal } }, text) => signal.write(signal.senders[1], { message: text }),
 };
 

@@ -6,7 +6,7 @@ import { FakeMattermost } from "../../channels/mattermost/testing/fake_mattermos
 import { FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
-import { FakeWhatsApp } from "../../channels/whatsapp/testing/fake_whatsapp.ts";
+import { FakeWhatsApp, GROUP } from "../../channels/whatsapp/testing/fake_whatsapp.ts";
 import { Prosody, PROSODY_NEEDS } from "../../channels/xmpp/testing/prosody.ts";
 import { XmppPlatform } from "../../channels/xmpp/testing/xmpp_platform.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
@@ -22,7 +22,7 @@ export const PLATFORMS: Readonly<Record<string, () => Promise<ChannelPlatform>>>
   signal: () => FakeSignal.open(),
   slack: () => FakeSlack.open(),
   telegram: () => FakeTelegram.open(),
-  whatsapp: () => FakeWhatsApp.start(),
+  whatsapp: () => FakeWhatsApp.start(GROUP),
   ...withoutProsody ? {} : { xmpp: openXmpp },
 };
 

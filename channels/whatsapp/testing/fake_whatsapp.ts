@@ -26,6 +26,7 @@ import type {
   PlatformSent,
 } from "../../../lib/channel/testing/mod.ts";
 import { LoginStore } from "../login_store.ts";
+import { silenceConsole } from "../wa_socket.ts";
 import { type DeviceKeys, FakePerson } from "./fake_person.ts";
 import { FakePhone } from "./fake_phone.ts";
 import { NoiseServer, ROOT_KEY } from "./noise_server.ts";
@@ -71,7 +72,7 @@ export class FakeWhatsApp implements ChannelPlatform {
     new FakePerson("4917022222222", "Bob"),
   ];
   readonly senders = [this.people[0]!.number, this.people[1]!.number] as const;
-  readonly chatId = this.senders[0];
+  readonly chatId: string;
   readonly hasFences = true;
   readonly limit = { max: 8_000, sizeOf: ({ text }: PlatformSent) => text.length };
   readonly section: Record<string, unknown>;
@@ -109,7 +110,13 @@ export class FakeWhatsApp implements ChannelPlatform {
   #working: Promise<void> = Promise.resolve();
   #code: string | undefined;
 
-  private constructor() {
+  /** Where people write and react. */
+  readonly #room: typeof GROUP | "direct";
+
+  private constructor(room: typeof GROUP | "direct") {
+    silenceConsole();
+    this.#room = room;
+    this.chatId = room === "direct" ? this.senders[0] : room;
     this.#server = Deno.serve({
       ...{ hostname: "127.0.0.1", port: 0, signal: this.#ending.signal, onListen() {} },
     }, (request) => this.#answer(request));
@@ -121,8 +128,9 @@ export class FakeWhatsApp implements ChannelPlatform {
     };
   }
 
-  static start(): Promise<FakeWhatsApp> {
-    return Promise.resolve(new FakeWhatsApp());
+  /** One where people write to the account, or in the group. */
+  static start(room: typeof GROUP | "direct" = "direct"): Promise<FakeWhatsApp> {
+    return Promise.resolve(new FakeWhatsApp(room));
   }
 
   /** As if the folder's channel had been linked before. */
@@ -169,12 +177,12 @@ export class FakeWhatsApp implements ChannelPlatform {
   async write(
     senderId: string,
     message: proto.IMessage,
-    { to, ageMs = 0 }: { to?: typeof GROUP; ageMs?: number } = {},
+    { to = this.#room, ageMs = 0 }: { to?: typeof GROUP | "direct"; ageMs?: number } = {},
   ): Promise<string> {
     const from = this.people.find(({ number }) => number === senderId)!;
     const attrs = this.#newAttrs(message.reactionMessage ? "reaction" : "text");
     attrs.t = now(ageMs);
-    const who: Record<string, string> = to === undefined
+    const who: Record<string, string> = to === "direct"
       ? { from: from.lid, sender_pn: from.jid }
       : { from: to, participant: from.lid, participant_pn: from.jid, addressing_mode: "lid" };
     return await this.#dispatch({ from, attrs: { ...attrs, ...who, notify: from.name }, message });
@@ -258,7 +266,8 @@ export class FakeWhatsApp implements ChannelPlatform {
   }
 
   async react(senderId: string, id: string, text: string): Promise<string> {
-    const key = { remoteJid: `${NUMBER}@s.whatsapp.net`, fromMe: false, id };
+    const remoteJid = this.#room === "direct" ? `${NUMBER}@s.whatsapp.net` : this.#room;
+    const key = { remoteJid, fromMe: false, id };
     return await this.write(senderId, { reactionMessage: { key, text } });
   }
 
