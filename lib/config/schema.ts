@@ -17,7 +17,7 @@ import { HOST_PATTERN_FORM, isHostPattern } from "../base/host_pattern.ts";
 
 /** What stands in a key's `.meta()` beside its description. */
 export interface KeyMeta {
-  /** What people call it; `webui/setup/titles/` has other languages. */
+  /** What people call it; `webui/setup/words/` has other languages. */
   title?: string;
   description?: string;
   /**

@@ -7,7 +7,12 @@ import { t } from "../locale.ts";
 import { RestartNotice } from "../setup/restart_notice.tsx";
 import { placesOf, type Schema } from "../setup/setting_form.ts";
 import { type PlacedSetting, SettingGroups } from "../setup/setting_groups.tsx";
-import { titleOf as titleOfKey, useTitles } from "../setup/setting_titles.ts";
+import {
+  descriptionOf,
+  type SettingWords,
+  titleOf as titleOfKey,
+  useSettingWords,
+} from "../setup/setting_words.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { SearchBox } from "../ui/search_box.tsx";
@@ -18,9 +23,9 @@ export default function SettingsPage({ rest }: { rest: string }) {
   const { answer: schema, error: schemaError } = useAnswer("settings.schema", {});
   const { again } = got;
   const error = got.error ?? schemaError;
-  const titles = useTitles();
+  const words = useSettingWords();
   // What a value is typed into only the schema tells.
-  const answer = schema === undefined || titles === undefined ? undefined : got.answer;
+  const answer = schema === undefined || words === undefined ? undefined : got.answer;
   const wanted = useSignal("");
   // A link to a section, or to one key of it.
   const [chosen = ""] = rest.split(".");
@@ -33,7 +38,7 @@ export default function SettingsPage({ rest }: { rest: string }) {
   const found = all?.filter((placed) =>
     wanted.value === ""
       ? chosen === "" || sectionOf(placed.setting.path) === chosen
-      : matches(placed, placed.places.map((place) => titleOfKey(place, titles!)), wanted.value)
+      : matches(placed, words!, wanted.value)
   );
   const sections = [...Map.groupBy(found ?? [], ({ setting }) => sectionOf(setting.path))];
   return (
@@ -66,7 +71,7 @@ export default function SettingsPage({ rest }: { rest: string }) {
           <h2 id={`section-${name}`}>{titleOf(name)}</h2>
           <SettingGroups
             settings={settings}
-            titles={titles!}
+            words={words!}
             isWaiting={(path) =>
               answer!.waiting.some((key) =>
                 isWithin(path, key)
@@ -108,10 +113,12 @@ function isWithin(path: string, key: string): boolean {
 
 /** Whether each word is in the key, in what it is called, or in what it says of itself. */
 function matches(
-  { setting: { path, description } }: PlacedSetting,
-  titles: readonly string[],
+  { setting: { path, description }, places }: PlacedSetting,
+  words: SettingWords,
   wanted: string,
 ): boolean {
-  const text = `${path} ${titles.join(" ")} ${description ?? ""}`.toLowerCase();
+  const titles = places.map((place) => titleOfKey(place, words)).join(" ");
+  const text = `${path} ${titles} ${descriptionOf(places.at(-1)!, words) ?? description ?? ""}`
+    .toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

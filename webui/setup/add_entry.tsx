@@ -8,18 +8,18 @@ import { useAction } from "../ui/use_action.ts";
 import { wordsOf } from "../ui/problem.tsx";
 import { ValueInput, valueOf } from "../ui/value_input.tsx";
 import { entryPath, formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
-import { titleOf, type Titles } from "./setting_titles.ts";
+import { descriptionOf, type SettingWords, titleOf } from "./setting_words.ts";
 
 /** Of an entry that is a value and no object. */
 const VALUE = "";
 
-export function AddEntry({ place, titles, changed }: {
+export function AddEntry({ place, words, changed }: {
   place: KeyPlace;
-  titles: Titles;
+  words: SettingWords;
   changed(): void;
 }) {
   const isOpen = useSignal(false);
-  const title = titleOf(place, titles);
+  const title = titleOf(place, words);
   if (!isOpen.value) {
     return (
       <button type="button" class="button small" onClick={() => isOpen.value = true}>
@@ -29,7 +29,7 @@ export function AddEntry({ place, titles, changed }: {
   }
   return (
     <EntryForm
-      {...{ place, titles, title }}
+      {...{ place, words, title }}
       leave={() => isOpen.value = false}
       added={() => {
         isOpen.value = false;
@@ -39,9 +39,9 @@ export function AddEntry({ place, titles, changed }: {
   );
 }
 
-function EntryForm({ place: { path, pattern, schema }, titles, title, leave, added }: {
+function EntryForm({ place: { path, pattern, schema }, words, title, leave, added }: {
   place: KeyPlace;
-  titles: Titles;
+  words: SettingWords;
   title: string;
   leave(): void;
   added(): void;
@@ -89,7 +89,7 @@ function EntryForm({ place: { path, pattern, schema }, titles, title, leave, add
           <label id={`${id}-${name}-label`} for={`${id}-${name}`} class="strong">
             {name === VALUE
               ? t.settings.entryValue
-              : titles[`${pattern}.*.${name}`] ?? field.title ?? name}
+              : words[`${pattern}.*.${name}`]?.title ?? field.title ?? name}
           </label>
           <ValueInput
             id={`${id}-${name}`}
@@ -98,9 +98,9 @@ function EntryForm({ place: { path, pattern, schema }, titles, title, leave, add
             change={(draft) => drafts.value = { ...drafts.value, [name]: draft }}
             describedBy={`${id}-${name}-text`}
           />
-          {field.description !== undefined && (
-            <small id={`${id}-${name}-text`} class="muted">{field.description}</small>
-          )}
+          <small id={`${id}-${name}-text`} class="muted">
+            {descriptionOf({ pattern: `${pattern}.*.${name}`, schema: field }, words)}
+          </small>
         </div>
       ))}
       {problem !== undefined && <p class="problem" role="alert">{wordsOf(problem)}</p>}

@@ -9,7 +9,7 @@ import { useAction } from "../ui/use_action.ts";
 import { AddEntry } from "./add_entry.tsx";
 import { isMap, type KeyPlace } from "./setting_form.ts";
 import { SettingRow } from "./setting_row.tsx";
-import { titleOf, type Titles } from "./setting_titles.ts";
+import { type SettingWords, titleOf } from "./setting_words.ts";
 
 type Setting = Answer<"settings.get">["settings"][number];
 
@@ -20,9 +20,9 @@ export interface PlacedSetting {
   places: readonly KeyPlace[];
 }
 
-export function SettingGroups({ settings, titles, isWaiting, changed }: {
+export function SettingGroups({ settings, words, isWaiting, changed }: {
   settings: readonly PlacedSetting[];
-  titles: Titles;
+  words: SettingWords;
   isWaiting(path: string): boolean;
   changed(): void;
 }) {
@@ -30,7 +30,7 @@ export function SettingGroups({ settings, titles, isWaiting, changed }: {
   return groups.map(([path, rows], at) => {
     const around = rows[0]!.places.slice(0, -1);
     const parents = around.slice(1);
-    const title = parents.map((place) => titleOf(place, titles)).join(" · ");
+    const title = parents.map((place) => titleOf(place, words)).join(" · ");
     const isOpen = may("settings.change") && rows.some(({ setting }) => setting.editable);
     const next = groups[at + 1]?.[1][0]?.places ?? [];
     // Behind the last of its entries.
@@ -53,7 +53,7 @@ export function SettingGroups({ settings, titles, isWaiting, changed }: {
               key={setting.path}
               setting={setting}
               place={places.at(-1)!}
-              titles={titles}
+              words={words}
               isWaiting={isWaiting(setting.path)}
               mayChange={may("settings.change")}
               changed={changed}
@@ -63,7 +63,7 @@ export function SettingGroups({ settings, titles, isWaiting, changed }: {
         {isOpen && endingMaps.length > 0 && (
           <div class="buttons add-entries">
             {endingMaps.map((place) => (
-              <AddEntry key={place.path} {...{ place, titles, changed }} />
+              <AddEntry key={place.path} {...{ place, words, changed }} />
             ))}
           </div>
         )}

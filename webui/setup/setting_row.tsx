@@ -9,29 +9,30 @@ import { wordsOf } from "../ui/problem.tsx";
 import { draftOf, shownValue, ValueInput, valueOf } from "../ui/value_input.tsx";
 import { AddEntry } from "./add_entry.tsx";
 import { formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
-import { titleOf, type Titles } from "./setting_titles.ts";
+import { descriptionOf, type SettingWords, titleOf } from "./setting_words.ts";
 
 type Setting = Answer<"settings.get">["settings"][number];
 type Changed = Answer<"settings.change">;
 
-export function SettingRow({ setting, place, titles, isWaiting, mayChange, changed }: {
+export function SettingRow({ setting, place, words, isWaiting, mayChange, changed }: {
   setting: Setting;
   place: KeyPlace;
-  titles: Titles;
+  words: SettingWords;
   isWaiting: boolean;
   mayChange: boolean;
   /** It was changed. */
   changed(): void;
 }) {
-  const { path, description, secret, editable } = setting;
+  const { path, secret, editable } = setting;
   const id = useId();
   const { schema } = place;
+  const description = descriptionOf(place, words) ?? setting.description ?? undefined;
   // What people name themselves is there entry by entry, and whole while there is none.
   const isEmptyMap = isMap(schema);
   const isOpen = mayChange && editable && !isEmptyMap;
   const head = (
     <>
-      {titleOf(place, titles)} <code class="setting-key">{path}</code>
+      {titleOf(place, words)} <code class="setting-key">{path}</code>
     </>
   );
   return (
@@ -40,7 +41,7 @@ export function SettingRow({ setting, place, titles, isWaiting, mayChange, chang
         {isOpen
           ? <label id={`${id}-label`} for={id} class="setting-label">{head}</label>
           : <span class="setting-label">{head}</span>}
-        {description !== null && <p id={`${id}-text`} class="muted">{description}</p>}
+        {description !== undefined && <p id={`${id}-text`} class="muted">{description}</p>}
         <p class="tags">
           {setting.source !== "default" && (
             <span class="tag">{t.settings.sources[setting.source]}</span>
@@ -54,7 +55,7 @@ export function SettingRow({ setting, place, titles, isWaiting, mayChange, chang
         : (
           <div class="setting-value">
             {isEmptyMap && mayChange && editable
-              ? <AddEntry {...{ place, titles, changed }} />
+              ? <AddEntry {...{ place, words, changed }} />
               : <code>{secret ? secretState(setting) : shownValue(setting.value)}</code>}
             {mayChange && !secret && !editable && (
               <span class="at-terminal muted small">

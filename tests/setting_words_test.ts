@@ -1,9 +1,9 @@
-/** Every key of the configuration has a title, in each language of the browser app. */
+/** Every key of the configuration has a title and a description, in each language of the browser app. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { configJsonSchema } from "../lib/config/json_schema.ts";
 import { placesOf, type Schema } from "../webui/setup/setting_form.ts";
-import german from "../webui/setup/titles/de.ts";
+import german from "../webui/setup/words/de.ts";
 
 /** Keys below a schema, with `*` for what people name. */
 function keysOf({ anyOf, ...schema }: Schema, path: string): [path: string, schema: Schema][] {
@@ -19,13 +19,18 @@ function keysOf({ anyOf, ...schema }: Schema, path: string): [path: string, sche
 
 const schema = configJsonSchema() as Schema;
 
-Deno.test("each key of the configuration has a title, in English and in German", () => {
+Deno.test("each key of the configuration has a title and a description, in English and in German", () => {
   // A section has its title in the page; an entry is called as people call it.
   const keys = keysOf(schema, "").filter(([path]) => !path.endsWith("*"))
     .filter(([path, { properties }]) => path.includes(".") || properties === undefined);
   const untitled = keys.filter(([, { title }]) => title === undefined);
   assertEquals(untitled.map(([path]) => path), []);
   assertEquals(Object.keys(german).toSorted(), keys.map(([path]) => path).toSorted());
+  // A section is told by its keys.
+  const told = keys.filter(([, { properties }]) => properties === undefined);
+  for (const [path, { description }] of told) {
+    assert(description !== undefined && german[path]?.description !== undefined, path);
+  }
 });
 
 Deno.test("placesOf() finds what a key stands in, names of people included", () => {
