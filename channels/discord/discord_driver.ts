@@ -28,7 +28,7 @@ import { EventQueue } from "./gateway/event_queue.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { AnswerThreads } from "./inbound/answer_threads.ts";
 import { catchUp } from "./inbound/catch_up.ts";
-import type { InboundFile, InboundItem } from "./inbound/inbound_item.ts";
+import { idOf, type InboundFile, type InboundItem } from "./inbound/inbound_item.ts";
 import { InteractionResponder } from "./inbound/interaction_responder.ts";
 import { buttonId } from "./inbound/read_interaction.ts";
 import { filesOf, object } from "./inbound/read_message.ts";
@@ -237,13 +237,12 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
 
   /** Opens the thread that the answer stands in. */
   async read(item: InboundItem): Promise<PlatformMessage<FileRef> | undefined> {
-    const { senderId, senderName, messageId, sentAt, metadata, content, parts } = item;
+    const { senderId, senderName, messageId, sentAt, metadata, content, parts, editedAt } = item;
     if (!isSnowflake(messageId)) return undefined;
-    const chatId = item.mayThread && this.#settings.threads
-      ? await this.#threads.open(item)
-      : item.chatId;
     return {
-      ...{ senderId, chatId, messageId, sentAt, metadata, content },
+      ...{ senderId, messageId: idOf(item), sentAt, metadata, content },
+      chatId: await this.#chatOf(item),
+      ...editedAt !== undefined && { replaces: messageId },
       ...senderName !== undefined && { senderName },
       ...parts !== undefined && { parts },
       files: item.files.map(({ name, url, sizeBytes: bytes }, index) => ({
@@ -252,6 +251,12 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
         ref: { chatId: item.chatId, messageId, index, url },
       })),
     };
+  }
+
+  async #chatOf(item: InboundItem): Promise<string> {
+    if (!item.mayThread || !this.#settings.threads) return item.chatId;
+    if (item.editedAt === undefined) return await this.#threads.open(item);
+    return this.#threads.isOwn(item.messageId) ? item.messageId : item.chatId;
   }
 
   async fetchFile(

@@ -238,3 +238,24 @@ Deno.test("DiscordChannel shows that it took a message, that it writes, and stop
   assertEquals(fake.api.typing.map(({ channelId }) => channelId), [fake.chatId]);
   await bot.event({ type: "turn_end", status: "done" });
 });
+
+for (const threads of ["off", "on"]) {
+  Deno.test(`DiscordChannel tells what a message says since it was edited, threads ${threads}`, async () => {
+    await using bot = await TestBot.open({ section: { threads } });
+    const { fake } = bot;
+    const message = fake.write("buy milk");
+    const [first] = await bot.published(1);
+    // A preview of a link.
+    fake.gateway.dispatch("MESSAGE_UPDATE", { ...message, embeds: [{}] });
+    const editedAt = "2026-11-27T12:00:00.000000+00:00";
+    const content = message.content.replace("milk", "oat milk");
+    fake.gateway.dispatch("MESSAGE_UPDATE", { ...message, content, edited_timestamp: editedAt });
+    const { messageId, replaces, chatId, content: now } = (await bot.published(2))[1]!;
+    assertEquals([messageId, replaces, chatId, now], [
+      `${message.id}~${editedAt}`,
+      message.id,
+      first!.chatId,
+      "buy oat milk",
+    ]);
+  });
+}

@@ -92,25 +92,28 @@ slackTest(
   },
 );
 
-slackTest("slack leaves out edits, removals, joins, programs and itself (C37)", async (slack) => {
-  await using app = await TestSlack.connected(slack, { changes: { respond: "all" } });
-  for (
-    const more of [
-      { subtype: "message_changed" },
-      { subtype: "message_deleted" },
-      { subtype: "channel_join" },
-      { subtype: "bot_message", bot_id: "B0OTHER0001", user: undefined },
-      { bot_id: "B0OTHER0001" },
-      { user: BOT_USER },
-      { user: "USLACKBOT" },
-      { user: undefined },
-      { hidden: true },
-    ]
-  ) await slack.say(GENERAL, { text: "unheard", ...more });
-  await slack.say(GENERAL, { text: "heard", subtype: "thread_broadcast" });
-  await app.heard("heard");
-  assertEquals(app.turns("unheard"), 0);
-});
+slackTest(
+  "slack leaves out joins, programs, itself and changes of nothing (C37)",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack, { changes: { respond: "all" } });
+    for (
+      const more of [
+        { subtype: "message_changed" },
+        { subtype: "message_deleted" },
+        { subtype: "channel_join" },
+        { subtype: "bot_message", bot_id: "B0OTHER0001", user: undefined },
+        { bot_id: "B0OTHER0001" },
+        { user: BOT_USER },
+        { user: "USLACKBOT" },
+        { user: undefined },
+        { hidden: true },
+      ]
+    ) await slack.say(GENERAL, { text: "unheard", ...more });
+    await slack.say(GENERAL, { text: "heard", subtype: "thread_broadcast" });
+    await app.heard("heard");
+    assertEquals(app.turns("unheard"), 0);
+  },
+);
 
 slackTest(
   "slack names people of other workspaces with their team, and lets strangers write nothing",
@@ -279,3 +282,34 @@ slackTest("slack takes whatever comes over its socket", async (slack) => {
   assertEquals(app.host.refused, []);
   assertEquals(app.ended, undefined);
 });
+
+slackTest(
+  "slack tells what a message says since it was edited, and that it was deleted",
+  async (slack) => {
+    await using app = await TestSlack.connected(slack);
+    const ts = await slack.say(ALICE_DM, { text: "buy milk" });
+    await app.heard("buy milk");
+    const written = slack.workspace.conversation(ALICE_DM).messages.at(-1)!;
+    const tell = (event: Record<string, unknown>) => {
+      const body = slack.eventOf(ALICE_DM, written);
+      const hidden = { type: "message", channel: ALICE_DM, hidden: true, ...event };
+      return slack.tell("events_api", { ...body, event: hidden }, "a change");
+    };
+    const message = { type: "message", user: ALICE, ts, text: "buy oat milk" };
+    // A link was unfolded.
+    await tell({ subtype: "message_changed", message });
+    const edited = { user: ALICE, ts: "1700000000.000200" };
+    await tell({ subtype: "message_changed", message: { ...message, edited } });
+    const { messageId, metadata } = await app.heard("buy oat milk");
+    assertEquals([messageId, metadata?.ts], [`${ts}~${edited.ts}`, ts]);
+    const goneTs = "1700000000.000300";
+    const gone = { subtype: "message_deleted", ts: goneTs, deleted_ts: ts };
+    await tell({ ...gone, previous_message: message });
+    await app.until(() => app.host.published.length === 3);
+    assertEquals(app.host.published.map(({ content, replaces }) => [content, replaces]), [
+      ["buy milk", undefined],
+      ["buy oat milk", ts],
+      ["", ts],
+    ]);
+  },
+);

@@ -250,7 +250,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       // What a stranger writes takes no room.
       if (!this.#session.isAllowed(sender)) continue;
       this.#threads.add(message.chatId);
-      entries.push({ lane: message.chatId, id: message.ts, data: message });
+      entries.push({ lane: message.chatId, id: idOf(message), data: message });
     }
     if (entries.length === 0 && cursors === undefined) return;
     await this.#session.receive(entries, cursors);
@@ -301,19 +301,20 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   read(message: SlackMessage): PlatformMessage<FileNote> | undefined {
     // A click of a former version, which nobody waits for any more.
     if (message.kind !== "message") return undefined;
-    const { chatId, channel, ts, senderId, sentAt, text, shared = [], files } = message;
+    const { chatId, channel, ts, senderId, sentAt, text, shared = [], files, editedTs } = message;
     const own = { selfId: this.#self.userId, selfName: this.#self.userName };
     const pieces = [
       ...splitQuotes(fromMrkdwn(text, own), { hasRest: true }),
       ...shared.flatMap(({ text, author }) => others("forwarded", fromMrkdwn(text, own), author)),
     ].filter(({ text }) => text !== "");
-    if (pieces.length === 0 && files.length === 0) {
+    if (pieces.length === 0 && files.length === 0 && editedTs === undefined) {
       if (text.trim() === "") return undefined;
       // An empty mention asks for attention, as a word would.
       pieces.push({ text: `@${own.selfName}` });
     }
     return {
-      ...{ chatId, messageId: ts, senderId, sentAt, metadata: { channel, ts } },
+      ...{ chatId, messageId: idOf(message), senderId, sentAt, metadata: { channel, ts } },
+      ...editedTs !== undefined && { replaces: ts },
       ...inPieces(pieces),
       files: files.map((file) => ({
         name: file.name,
@@ -434,4 +435,8 @@ function blockOf(buttons: readonly ApprovalButton[], chatId: string) {
       text: { type: "plain_text", text: label, emoji: false },
     })),
   };
+}
+
+function idOf({ ts, editedTs }: SlackMessage): string {
+  return editedTs === undefined ? ts : `${ts}~${editedTs}`;
 }

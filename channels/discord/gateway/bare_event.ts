@@ -5,6 +5,7 @@ const LOOKED_INTO: ReadonlySet<string> = new Set([
   "READY",
   "RESUMED",
   "MESSAGE_CREATE",
+  "MESSAGE_UPDATE",
   "INTERACTION_CREATE",
 ]);
 

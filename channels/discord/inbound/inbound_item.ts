@@ -8,6 +8,8 @@ export interface InboundItem extends Said {
   chatId: string;
   /** Of the message, or of the interaction. */
   messageId: string;
+  /** It is an earlier one as it was changed then. */
+  editedAt?: string;
   /** Milliseconds since 1970. */
   sentAt: number;
   files: InboundFile[];
@@ -26,4 +28,9 @@ export interface InboundFile {
   url: string;
   sizeBytes: number;
   contentType?: string;
+}
+
+/** Of an edit, another than that of the message. */
+export function idOf({ messageId, editedAt }: InboundItem): string {
+  return editedAt === undefined ? messageId : `${messageId}~${editedAt}`;
 }

@@ -16,7 +16,7 @@ import {
 import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
-import type { InboundItem } from "./inbound_item.ts";
+import { idOf, type InboundItem } from "./inbound_item.ts";
 import { type Command, itemOf } from "./read_interaction.ts";
 import { object, readMessage } from "./read_message.ts";
 
@@ -115,6 +115,8 @@ export class Receiver {
         return [];
       case "MESSAGE_CREATE":
         return this.#messageEntries(object(d));
+      case "MESSAGE_UPDATE":
+        return this.#editEntries(object(d));
       case "INTERACTION_CREATE":
         return interaction === undefined ? [] : [entryOf(itemOf(interaction))];
       default:
@@ -196,21 +198,36 @@ export class Receiver {
     return this.#read(message);
   }
 
+  /** A preview of a link changes a message as well: that is no edit. */
+  #editEntries(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
+    const { edited_timestamp: editedAt } = message;
+    const item = typeof editedAt === "string" ? this.#hear(message) : undefined;
+    return item === undefined ? [] : [entryOf({ ...item, editedAt: editedAt as string })];
+  }
+
   #read(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
-    const { bookmark, respond, isOwnThread, isAllowed } = this.#deps;
+    const { bookmark } = this.#deps;
     const { id, channel_id: channelId, guild_id: guildId } = message;
     if (bookmark.identity === undefined || !isSnowflake(id) || !isSnowflake(channelId)) return [];
-    const item = readMessage(message, { selfId: bookmark.identity.userId, respond, isOwnThread });
+    const item = this.#hear(message);
+    bookmark.see(
+      { channelId, lastId: id, ...typeof guildId === "string" && { guildId } },
+      item !== undefined,
+    );
+    return item === undefined ? [] : [entryOf(item)];
+  }
+
+  /** Undefined for what is not for us, or of somebody who isn't listed. */
+  #hear(message: Readonly<Record<string, unknown>>): InboundItem | undefined {
+    const { bookmark: { identity }, respond, isOwnThread, isAllowed } = this.#deps;
+    if (identity === undefined) return undefined;
+    const item = readMessage(message, { selfId: identity.userId, respond, isOwnThread });
     const isHeard = item !== undefined && isAllowed({
       senderId: item.senderId,
       senderName: item.senderName,
       ...item.metadata.direct === true && { directChatId: item.chatId },
     });
-    bookmark.see(
-      { channelId, lastId: id, ...typeof guildId === "string" && { guildId } },
-      isHeard,
-    );
-    return isHeard ? [entryOf(item)] : [];
+    return isHeard ? item : undefined;
   }
 
   /** Until it is on the disk, or the channel stops. */
@@ -241,7 +258,7 @@ export class Receiver {
 }
 
 function entryOf(item: InboundItem): IntakeEntry<InboundItem> {
-  return { lane: item.chatId, id: item.messageId, data: item };
+  return { lane: item.chatId, id: idOf(item), data: item };
 }
 
 function reasonOf(error: unknown): string {

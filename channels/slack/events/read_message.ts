@@ -24,6 +24,8 @@ export interface SlackMessage {
   shared?: { text: string; author: string }[];
   files: FileNote[];
   sentAt: number;
+  /** It is an earlier one as it was changed then; without text and files: it was deleted. */
+  editedTs?: string;
 }
 
 /** What decides whether a message is heard. */
@@ -61,6 +63,22 @@ const MAX_TEXT_CHARS = 200_000;
  * give the same.
  */
 export function readMessage(event: unknown, rules: HearingRules): SlackMessage | undefined {
+  const subtype = textOf(event, "subtype");
+  const isGone = subtype === "message_deleted";
+  if (!isGone && subtype !== "message_changed") return readWritten(event, rules);
+  const { message, previous_message: previous, channel, channel_type } = event as Record<
+    string,
+    unknown
+  >;
+  // A link that is unfolded changes a message, too.
+  const editedTs = isGone ? textOf(event, "ts") : textOf(message, "edited", "ts");
+  if (!TS.test(editedTs)) return undefined;
+  const written = { ...(isGone ? previous : message) as object };
+  const found = readWritten({ ...written, type: "message", channel, channel_type }, rules);
+  return found && { ...found, ...isGone && { text: "", shared: [], files: [] }, editedTs };
+}
+
+function readWritten(event: unknown, rules: HearingRules): SlackMessage | undefined {
   const type = textOf(event, "type");
   if (type !== "message" && type !== "app_mention") return undefined;
   const { self } = rules;
