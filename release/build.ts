@@ -13,7 +13,7 @@
 
 import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
-import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES } from "../lib/base/entries.ts";
+import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES, PACKAGE_CONDITIONS } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT } from "../lib/base/layout.ts";
@@ -134,7 +134,7 @@ async function bundle(paths: readonly string[], options: readonly string[]): Pro
       ...paths,
     ],
     cwd: ROOT,
-    env: { NO_COLOR: "1" },
+    env: { DENO_CONDITIONS: PACKAGE_CONDITIONS, NO_COLOR: "1" },
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
 }

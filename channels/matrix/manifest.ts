@@ -5,7 +5,12 @@ const manifest: ChannelDescriptor = {
   name: "matrix",
   displayName: "Matrix",
   runtime: "channels/matrix/runtime.ts:MatrixChannel",
-  dependencies: ["npm:entities@7.0.1", "npm:marked@18.2.1", "npm:matrix-js-sdk@43.0.0"],
+  dependencies: [
+    "npm:@matrix-org/matrix-sdk-crypto-wasm@18.9.0",
+    "npm:entities@7.0.1",
+    "npm:marked@18.2.1",
+    "npm:matrix-js-sdk@43.0.0",
+  ],
   setup: {
     fields: {
       homeserver: { kind: "string", label: "Homeserver, such as https://matrix.org" },
@@ -33,6 +38,12 @@ const manifest: ChannelDescriptor = {
         default: "follow",
         label: "Answer in threads that people open, or always open one in rooms",
       },
+      encryption: {
+        kind: "enum",
+        choices: ["on", "verified", "off"],
+        default: "on",
+        label: "Encrypted rooms: on, with verified sessions alone, or off",
+      },
       inviteFrom: {
         kind: "list",
         label: "User IDs whose invites are accepted; empty: those of allowFrom",
@@ -59,12 +70,12 @@ const manifest: ChannelDescriptor = {
     required: [{ fields: ["homeserver"] }, { fields: ["accessToken", "password"] }],
     validator: "channels/matrix/validation.ts:validate",
     summary:
-      "Rooms and direct chats on any homeserver. Needs an account for the bot and its access token, five minutes.",
+      "Rooms and direct chats on any homeserver. Needs an account for the bot, five minutes.",
     steps: [
-      "Make an account for the bot on the homeserver, and sign in to it in Element.",
-      "Copy its access token: All settings, Help & About, Advanced, Access token. Or set user and password.",
-      "Set homeserver, accessToken and allowFrom with your own user ID, such as @alice:example.org.",
-      "Switch the channel on, and invite the bot to a room without encryption.",
+      "Make an account for the bot on the homeserver.",
+      "Set user and password. Or an access token, which encrypts only where no other client uses its session.",
+      "Set homeserver and allowFrom with your own user ID, such as @alice:example.org.",
+      "Switch the channel on, and invite the bot to a room.",
     ],
   },
   management: { multiInstance: true },

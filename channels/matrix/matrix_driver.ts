@@ -18,13 +18,15 @@ import {
   splitQuotes,
   UnreadableFileError,
 } from "../../lib/channel/platform/mod.ts";
+import type { Verification, VerifyAction } from "../../lib/channel/verification.ts";
 import { connectionError, readFault } from "./api/faults.ts";
 import type { Json } from "./api/matrix_api.ts";
 import type { MatrixLogin, MatrixSession } from "./api/matrix_login.ts";
 import { placeOf } from "./chat_id.ts";
+import { RoomEncryption } from "./crypto/room_encryption.ts";
 import { EventReader } from "./inbound/event_reader.ts";
 import { ForeignWriters } from "./inbound/foreign_writers.ts";
-import type { Heard, MatrixItem, Task } from "./inbound/heard.ts";
+import type { Heard, HeardFile, MatrixItem, Task } from "./inbound/heard.ts";
 import { fileContent } from "./outbound/file_content.ts";
 import { RoomWriter } from "./outbound/room_writer.ts";
 import type { MatrixConfig } from "./settings.ts";
@@ -79,7 +81,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
   readonly files: FileRules<UploadedFile> = {
     maxBytes: () => this.#maxUploadBytes(),
     takesEmpty: true,
-    upload: (file) => this.#upload(file),
+    upload: (file, chatId) => this.#upload(file, chatId),
   };
   readonly typing = {
     everyMs: TYPING_EVERY_MS,
@@ -89,7 +91,8 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
   readonly #deps: MatrixDriverDeps;
   readonly #account: MatrixSession;
   readonly #words: Words;
-  readonly #rooms = new Rooms();
+  readonly #rooms: Rooms;
+  readonly #encryption: RoomEncryption;
   readonly #foreign = new ForeignWriters();
   readonly #writer: RoomWriter;
   readonly #loop: SyncLoop;
@@ -105,19 +108,23 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     const { config, session, isListed } = deps;
     const { host: { clock, log }, memory } = session;
     const { api, userId: me } = account;
-    const rooms = this.#rooms;
+    const rooms = this.#rooms = new Rooms(memory);
+    const encryption = this.#encryption = new RoomEncryption({
+      ...{ config, account, rooms, foreign: this.#foreign, session, isListed },
+    });
     const foreign = this.#foreign;
     this.#deps = deps;
     this.#account = account;
     this.#words = wordsOf(config.language);
-    this.#writer = new RoomWriter({ api, rooms, foreign, memory });
+    this.#writer = new RoomWriter({ api, rooms, encryption, foreign, memory });
     const { respond, threads } = config;
     const reader = new EventReader({
-      ...{ api, me: { userId: me, displayName }, rooms, session, foreign, respond, threads },
-      isListed,
+      ...{ api, me: { userId: me, displayName }, rooms, encryption, session, foreign },
+      ...{ respond, threads, isListed },
       onReaction: (roomId, event) => this.#onReaction(roomId, event),
     });
-    this.#loop = new SyncLoop({ api, me, rooms, reader, session, log, now: () => clock.now() });
+    const now = () => clock.now();
+    this.#loop = new SyncLoop({ api, me, rooms, encryption, reader, session, log, now });
   }
 
   /** Logs in and learns how the rooms are. */
@@ -140,11 +147,30 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
         await this.#round();
         const stranger = this.#foreign.judge();
         if (stranger !== undefined) session.warn(stranger);
-        ready(`${this.#account.userId}, ${this.#rooms.describe()}`);
+        ready(this.#describe());
       }
     } catch (error) {
       throw connectionError(error);
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#encryption.close();
+  }
+
+  verify(action: VerifyAction): Promise<Verification> {
+    return this.#encryption.verify(action);
+  }
+
+  /** Such as `@helper:example.org, in 3 rooms, 1 of them encrypted and not readable: encryption is off`. */
+  #describe(): string {
+    const { problem, waiting } = this.#encryption;
+    const rooms = `${this.#account.userId}, ${this.#rooms.describe()}`;
+    if (problem !== undefined && this.#rooms.hasEncrypted) {
+      return `${rooms} and not readable: ${problem}`;
+    }
+    if (waiting === 0) return rooms;
+    return `${rooms}; ${waiting === 1 ? "1 message waits" : `${waiting} messages wait`} for a key`;
   }
 
   async #round(): Promise<void> {
@@ -158,7 +184,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     }
   }
 
-  read(item: MatrixItem): PlatformMessage<string> | Promise<undefined> {
+  read(item: MatrixItem): PlatformMessage<HeardFile> | Promise<undefined> {
     if ("task" in item) return this.#do(item);
     const { roomId, chatId, eventId, senderId, senderName, content, isShared, sentAt, file } = item;
     return {
@@ -168,7 +194,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       parts: splitQuotes(content, { reach: "paragraph" }),
       files: file === undefined ? [] : [{
         ...{ name: file.name, bytes: file.size, isAudio: file.isVoice, provenance: "own" },
-        ref: file.mxc,
+        ref: file,
       }],
     };
   }
@@ -182,7 +208,9 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     }
   }
 
-  async #answerInvite({ roomId: room, inviter }: Task & { task: "invite" }): Promise<void> {
+  async #answerInvite(
+    { roomId: room, inviter, isEncrypted }: Task & { task: "invite" },
+  ): Promise<void> {
     const { config: { inviteFrom }, isListed, session: { host: { log } } } = this.#deps;
     const { api } = this.#account;
     const inviters = inviteFrom ?? [];
@@ -190,6 +218,8 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       ? isListed(inviter)
       : inviters.includes("*") || inviters.includes(inviter);
     try {
+      // Whoever writes as soon as we are there needs our keys.
+      if (isWelcome && isEncrypted) await this.#encryption.open(true);
       if (isWelcome) await api.join(room);
       else await api.leave(room);
     } catch (error) {
@@ -212,11 +242,11 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     if (memory.get("told_encrypted", roomId) === true) return;
     log.warning("A room is encrypted: nothing that is written there can be read", {
       room: roomId,
-      help: "invite the bot to a room without encryption",
+      reason: this.#encryption.problem,
     });
     try {
       const event = textContent(this.#words("encryptedRoom"), "m.notice");
-      await this.#writer.send(roomId, event, "encrypted", roomId);
+      await this.#writer.sendPlain(roomId, event, "encrypted", roomId);
     } catch (error) {
       if (readFault(error).kind !== "refused") throw error;
     }
@@ -228,9 +258,11 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { mxc, sealed } = ref as HeardFile;
     try {
-      const bytes = await this.#account.api.download(ref as string, signal);
-      return bytes.length > maxBytes ? undefined : bytes;
+      const bytes = await this.#account.api.download(mxc, signal);
+      if (bytes.length > maxBytes) return undefined;
+      return sealed === undefined ? bytes : this.#encryption.openFile(bytes, sealed);
     } catch (error) {
       const fault = readFault(error);
       if (fault.kind !== "refused") throw error;
@@ -340,11 +372,19 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     await api.typing(placeOf(chatId)?.roomId ?? chatId, userId, timeoutMs);
   }
 
-  async #upload({ path, name }: OutgoingFile): Promise<UploadedFile> {
+  async #upload({ path, name }: OutgoingFile, chatId: string): Promise<UploadedFile> {
     const bytes = await Deno.readFile(path);
     const content = fileContent(name, bytes);
+    const { roomId } = this.#writer.placeOf(chatId);
+    const { api } = this.#account;
+    const sealed = this.#encryption.sealFile(roomId, bytes);
+    if (sealed !== undefined) {
+      // The server learns neither its name nor its kind.
+      const url = await api.upload(sealed.bytes, "application/octet-stream", "");
+      return { name, content: { ...content, file: { ...sealed.file, url } } };
+    }
     const { mimetype } = record(content.info);
-    const url = await this.#account.api.upload(bytes, String(mimetype), String(content.body));
+    const url = await api.upload(bytes, String(mimetype), String(content.body));
     return { name, content: { ...content, url } };
   }
 

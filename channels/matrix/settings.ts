@@ -16,6 +16,7 @@ export interface MatrixConfig extends PackageConfig {
   deviceName: string;
   respond: "mention" | "all";
   threads: "follow" | "always";
+  encryption: "on" | "verified" | "off";
   inviteFrom: readonly string[];
   ackReaction: string;
   editEveryMs: number;

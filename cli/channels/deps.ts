@@ -8,6 +8,7 @@ import type { WorkerSource } from "../../lib/channel_worker/worker_source.ts";
 import type { ConfiguredChannels } from "../../lib/registry/worker_source_of.ts";
 import type { LocalClient } from "../../lib/local/client.ts";
 import type { Globals } from "../command.ts";
+import { type ConfirmDeps, processConfirm } from "../confirm.ts";
 import type { Output } from "../output.ts";
 import type { ConnectAsked, OpenConnection } from "./connect_in_worker.ts";
 
@@ -34,6 +35,8 @@ export interface ChannelsDeps {
   withInterrupts<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** One line of standard input; undefined at its end. */
   readLine(): Promise<string | undefined>;
+  /** Asks a person at the terminal, where there is one. */
+  confirm(out: Output): ConfirmDeps;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds since some moment. */
@@ -79,6 +82,7 @@ export const processChannelsDeps: ChannelsDeps = {
   async readLine() {
     return await (await import("../confirm.ts")).readTerminalLine();
   },
+  confirm: processConfirm,
   now: Date.now,
   elapsed: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

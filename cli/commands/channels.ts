@@ -9,6 +9,7 @@ import { CHANNEL_STATUS } from "../../lib/operations/channel_status.ts";
 import { type ChannelsDeps, processChannelsDeps } from "../channels/deps.ts";
 import { missed, MISSED_COMMAND } from "../channels/missed.ts";
 import { send, SEND_COMMAND } from "../channels/send.ts";
+import { verify, VERIFY_COMMAND } from "../channels/verify.ts";
 import type { Command, ExitCode, Invocation } from "../command.ts";
 import { PAIRING_COMMANDS } from "../channels/pairings.ts";
 import { runSubcommand } from "../operator/ask_subcommand.ts";
@@ -24,6 +25,8 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
       return await send(invocation, deps);
     case "missed":
       return await missed(invocation, deps);
+    case "verify":
+      return await verify(invocation, deps);
     case "login": {
       const { login } = await import("../channels/login.ts");
       const asked = {
@@ -51,7 +54,7 @@ export async function runChannels(invocation: Invocation, deps: ChannelsDeps): P
 const channels: Command = {
   description:
     "Shows the state of channels in the running gateway, sends a test message, logs in to channels " +
-    "that need it, and lets strangers write who were given a code. To see which channels exist and are enabled: service plugins.",
+    "that need it, verifies sessions of encrypted ones, and lets strangers write who were given a code. To see which channels exist and are enabled: service plugins.",
   examples: [
     "service channels status",
     "service channels status email --json",
@@ -60,6 +63,7 @@ const channels: Command = {
     "service channels login NAME --force",
     "service channels missed telegram --json",
     "service channels missed --answer 17",
+    "service channels verify matrix",
     "service channels pair k7mp2xwd",
     "service channels dismiss k7mp2xwd",
   ],
@@ -69,6 +73,7 @@ const channels: Command = {
     { ...operationSubcommand(CHANNEL_STATUS["channels.status"]), args: "[NAME]" },
     operationSubcommand(SEND_COMMAND),
     operationSubcommand(MISSED_COMMAND),
+    operationSubcommand(VERIFY_COMMAND),
     ...PAIRING_COMMANDS.map(({ spec }) => spec),
     {
       name: "login",

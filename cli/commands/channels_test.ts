@@ -15,6 +15,7 @@ import channels, { runChannels } from "./channels.ts";
 
 type ChannelStatus = OperationResult<"channels.status">["channels"][number];
 type MissedRow = OperationResult<"missed.list">["messages"][number];
+type Verification = OperationResult<"channels.verify">;
 type OutboxRow = OperationResult<"outbox.get">;
 
 const CANCELLED: ShownConnection = { state: "cancelled", message: "The connection was cancelled" };
@@ -34,14 +35,20 @@ interface Played {
   /** Typed at the terminal. */
   typed?: string[];
   interrupts?: boolean;
+  /** How the session is verified, one a look. */
+  verifications?: Verification[];
+  /** What is typed to a question; absent: there is no terminal. */
+  line?: string;
 }
 
 function play(
   { missed = [], statuses = [], rows = [], section, login, isRunning = true, ...more }: Played = {},
 ) {
   const { standings = [], typed = [], interrupts = false, hasWritten = true } = more;
+  const { verifications = [], line } = more;
   const steps: unknown[] = [];
   let looked = 0;
+  let shown = 0;
   let elapsed = 0;
   const client = new FakeClient(operations({
     "channels.status": () => ({ channels: statuses }),
@@ -49,6 +56,7 @@ function play(
     "missed.list": () => ({ count: missed.length, messages: missed }),
     "missed.clear": () => ({ cleared: missed.length }),
     "missed.answer": () => ({ kind: "turn", turn_id: "t" }),
+    "channels.verify": () => verifications[Math.min(shown++, verifications.length - 1)],
     "outbox.send": () => rows[0],
     "outbox.get": () => rows[Math.min(++looked, rows.length - 1)],
   }));
@@ -79,6 +87,11 @@ function play(
       return await work(interrupted.signal);
     },
     readLine: () => Promise.resolve(typed.shift()),
+    confirm: (out) => ({
+      out,
+      isTerminal: line !== undefined,
+      readLine: () => Promise.resolve(line),
+    }),
     now: () => 100_000,
     elapsed: () => elapsed,
     sleep(ms) {
@@ -357,6 +370,56 @@ Deno.test("channels login cancels by Ctrl-C, and fails where the connection does
   const { exit, stdout } = await late.run("login", "chat", "--instance", "x", "--json");
   assertEquals([exit, JSON.parse(stdout)], [1, { channel: "chat", loggedIn: false }]);
   assertEquals(late.steps, [["x", "start", {}]]);
+});
+
+const SESSION: Verification = {
+  device_id: "DEVICE",
+  key: "abc+/\x1b[2J",
+  is_verified: true,
+  state: "idle",
+};
+const ANN = { with: "@ann:example.org" };
+const COMPARE: Verification = {
+  ...{ ...SESSION, ...ANN, state: "compare" },
+  emoji: [{ symbol: "🐶", name: "Dog" }, { symbol: "🔑", name: "Key" }],
+};
+
+Deno.test("channels verify waits for a client, shows the emoji, and says what the person says", async () => {
+  const verifications: Verification[] = [
+    SESSION,
+    { ...SESSION, ...ANN, state: "waiting" },
+    COMPARE,
+    { ...SESSION, ...ANN, state: "waiting" },
+    { ...SESSION, ...ANN, state: "done" },
+  ];
+  const { run, asked } = play({ verifications, line: "y" });
+  const { exit, stderr } = await run("verify", "chat");
+  assertEquals(exit, 0);
+  const lines = stderr.split("\n");
+  assertEquals(lines.slice(0, 2), [
+    "Session DEVICE, verified by its account",
+    "Key     abc+/\\u{001b}[2J",
+  ]);
+  assertStringIncludes(stderr, "  🐶  Dog\n  🔑  Key\n");
+  assertEquals(lines.at(-2), "Are they the same? [y/N] Verified with @ann:example.org");
+  assertEquals(asked().map((request) => (request as { action: string }).action), [
+    ...["show", "show", "show", "confirm", "show"],
+  ]);
+});
+
+Deno.test("channels verify fails where the emoji differ, and tells once how it stands without a terminal", async () => {
+  const message = "the emoji were not the same";
+  const failed: Verification = { ...SESSION, ...ANN, state: "failed", message };
+  const differ = play({ verifications: [COMPARE, failed], line: "n" });
+  const { exit, stderr } = await differ.run("verify", "chat");
+  assertEquals([exit, stderr.split("\n").at(-2)], [
+    ...[1, `Are they the same? [y/N] Not verified: ${message}`],
+  ]);
+  assertEquals((differ.asked()[1] as { action: string }).action, "cancel");
+  const quiet = play({ verifications: [SESSION] });
+  assertStringIncludes((await quiet.run("verify", "chat")).stderr, "No client has asked");
+  const json = await play({ verifications: [SESSION], line: "y" }).run("verify", "chat", "--json");
+  assertEquals(JSON.parse(json.stdout), SESSION);
 });
 
 Deno.test("durationOf() has two units at most", () => {

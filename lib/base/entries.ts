@@ -60,6 +60,12 @@ export const BUILT_FLAGS: readonly string[] = [
   ...[...LAUNCHER_FLAGS, "--no-remote", "--no-npm", "--no-lock"],
 ];
 
+/**
+ * By which packages choose among their forms, beside Deno's own: of Matrix' cryptography the one whose
+ * WebAssembly is imported, since a channel may not read the files of its packages.
+ */
+export const PACKAGE_CONDITIONS = "matrix-org:wasm-esm";
+
 /** Where its module is. */
 export function entryUrl(name: EntryName): URL {
   return moduleUrl(ENTRIES[name]);

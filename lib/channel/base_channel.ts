@@ -7,6 +7,7 @@
 import { Channel, type ChannelConfig } from "./channel.ts";
 import type { ChannelHost } from "./channel_host.ts";
 import type { HandledMessage, Published } from "../contract/inbound_message.ts";
+import type { Verification, VerifyAction } from "./verification.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
 /** What the base looks at in the section of a package. */
@@ -33,6 +34,12 @@ export abstract class BaseChannel<Config extends PackageConfig = PackageConfig>
    * is on, and then never by `send` again. What rejects is given once more, with what came since.
    */
   sendDelta?(piece: StreamDelta): Promise<void>;
+
+  /**
+   * Verifies its session of an encrypted platform with whoever asks it to meanwhile. Rejects where there is
+   * nothing to verify.
+   */
+  verify?(action: VerifyAction): Promise<Verification>;
 
   /** Shows a piece of what the model thinks; the answer never comes this way. */
   sendReasoningDelta(_piece: ReasoningDelta): Promise<void> {

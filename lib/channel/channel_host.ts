@@ -34,6 +34,11 @@ export interface ChannelHost {
    */
   readonly stateDir: string;
   /**
+   * 32 bytes by which a library encrypts what it keeps there: the same at each start, for as long as the home
+   * has the key of its secrets. Absent where that can't be read.
+   */
+  readonly stateKey?: Uint8Array;
+  /**
    * Resolves when the message is on the disk. Waits while its session has too much to do, so that whoever
    * awaits it slows down whoever sends. Rejects when it could not be accepted; it is then on no record.
    */

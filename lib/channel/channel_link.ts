@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Verification, VerifyAction } from "./verification.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 
 export interface ChannelLink {
@@ -26,6 +27,8 @@ export interface BuiltChannel extends ChannelLink {
   start(): Promise<void>;
   /** Ends it and its place, by force after `graceMs`. Never rejects. */
   stop(graceMs: number): Promise<void>;
+  /** As `BaseChannel.verify`; rejects for one that has none. */
+  verify(action: VerifyAction): Promise<Verification>;
   /** Resolves with why, when a call that was to deliver something found that its login is refused. */
   readonly refused: Promise<string>;
   /** Resolves with why, when it is gone without having been stopped: it crashed, or answers no more. */

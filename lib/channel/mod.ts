@@ -45,6 +45,7 @@
  * - `socket_channel.ts`: a channel that serves connections in the gateway
  * - `socket_host.ts`: what such a channel is given
  * - `testing/mod.ts`: the conformance kit, for packages of others
+ * - `verification.ts`: how far the session of an encrypted platform is verified
  * - `with_channel_flags.ts`: which flags of an instance win
  *
  * ```ts ignore
@@ -118,6 +119,7 @@ export type {
   ManagementAdapter,
   Section,
 } from "./management.ts";
+export type { Verification, VerifyAction } from "./verification.ts";
 export type {
   OutboundEvent,
   OutboundMessage,

@@ -10,6 +10,7 @@ import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { BuiltChannel } from "../channel/channel_link.ts";
 import type { MetStranger } from "../channel/channel_host.ts";
+import type { VerifyAction } from "../channel/verification.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { isLoginRefused } from "../channel/delivery_error.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
@@ -81,6 +82,7 @@ class PlacedChannel implements BuiltChannel {
     this.#deliver("send_reasoning_delta", piece);
   readonly sendReasoningEnd = (end: Omit<ReasoningDelta, "delta">) =>
     this.#deliver("send_reasoning_end", end);
+  readonly verify = (action: VerifyAction) => this.#client.call("verify", { action });
   readonly #deps: BuildChannelDeps;
   readonly #client: WorkerClient<ChannelHostEndpoint>;
   readonly #ending = new AbortController();

@@ -14,6 +14,8 @@ import type { InboundMessage, Published } from "../contract/inbound_message.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 import { call, type CallName, notice, type ParamsOf } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
+import type { Verification, VerifyAction } from "../channel/verification.ts";
+import { readVerification } from "./read_verification.ts";
 
 /** Messages that a worker may have published without an answer; more wait in the worker. */
 export const MAX_PUBLISHING = 64;
@@ -61,6 +63,8 @@ export interface WorkerBoot {
   /** The instance's section, with defaults, flags and the values of secrets. */
   config: Readonly<Record<string, unknown>>;
   stateDir: string;
+  /** Encrypts what a library keeps there, base64 of 32 bytes; absent where that of the home can't be read. */
+  stateKey?: string;
   /** Values that never go into a log. */
   secrets: readonly string[];
   allowLocalServiceAccess: boolean;
@@ -101,6 +105,7 @@ export const CHANNEL = {
       { action: "start" | "poll" | "cancel"; query: Readonly<Record<string, string>> },
       unknown
     >({ result: plain }),
+    verify: call<{ action: VerifyAction }, Verification>({ result: readVerification }),
     /** Answered at once by a worker that is alive. */
     ping: call<null, void>({ result: nothing }),
   },

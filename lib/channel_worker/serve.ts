@@ -74,6 +74,12 @@ export function createWorkerServer(
       send_reasoning: async (message) => void await channel.sendReasoning(message),
       send_reasoning_delta: async (piece) => void await channel.sendReasoningDelta(piece),
       send_reasoning_end: async (end) => void await channel.sendReasoningEnd(end),
+      async verify({ action }) {
+        if (channel.verify === undefined) {
+          throw new PermanentDeliveryError("It has no session to verify");
+        }
+        return await channel.verify(action);
+      },
       // One that logs in with its settings whenever it starts has no login of its own.
       login: async ({ force }) =>
         channel.login === Channel.prototype.login ? null : await channel.login(force) === true,

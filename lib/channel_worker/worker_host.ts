@@ -25,7 +25,7 @@ const MAX_PATH_CHARS = 4_096;
 
 /** What a host is made of. */
 export interface WorkerHostDeps {
-  boot: Pick<WorkerBoot, "runtimeName" | "stateDir">;
+  boot: Pick<WorkerBoot, "runtimeName" | "stateDir" | "stateKey">;
   /** Asks the service. */
   ask: ChannelPeer["call"];
   setDetail: (detail: string) => void;
@@ -75,6 +75,7 @@ export function createWorkerHost(deps: WorkerHostDeps): ChannelHost {
   return {
     name: boot.runtimeName,
     stateDir: boot.stateDir,
+    ...boot.stateKey !== undefined && { stateKey: Uint8Array.fromBase64(boot.stateKey) },
     async publish(message: InboundMessage): Promise<Published> {
       const checked = checkInbound(message, boot);
       return await queue.run(

@@ -10,7 +10,7 @@
 
 // Of other folders types alone, and the layout: a child loads this module, and sees no more of them.
 import type { LockedPackages } from "../packages/locked_packages.ts";
-import { entryUrl } from "../base/entries.ts";
+import { entryUrl, PACKAGE_CONDITIONS } from "../base/entries.ts";
 import { NARROWS_ITSELF } from "../base/layout.ts";
 
 /** What an action's child may do; nothing else is granted. */
@@ -78,7 +78,10 @@ export function childCommand(options: ChildCommandOptions): ChildCommand {
     ...options.maxHeapMiB === Infinity ? [] : [`--max-old-space-size=${options.maxHeapMiB}`],
     ...options.maxNewMiB === undefined ? [] : [`--max-semi-space-size=${options.maxNewMiB}`],
   ].join(",");
-  const env = { DENO_DIR: options.cacheDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" };
+  const env = {
+    ...{ DENO_DIR: options.cacheDir, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
+    ...options.packages !== undefined && { DENO_CONDITIONS: PACKAGE_CONDITIONS },
+  };
   const narrowing = [CHILD_ARGUMENT, options.tool, JSON.stringify(permissions)];
   if (Deno.build.standalone) {
     return { path: execPath, args: narrowing, env: { ...env, DENO_V8_FLAGS: heap } };

@@ -34,6 +34,7 @@ function setUp({ chats = false } = {}) {
     channels: {
       status: () => [status("irc"), status("irc.work", "off")],
       answerMissed: () => Promise.reject(new Error("nobody asks")),
+      verify: () => Promise.reject(new Error("nobody asks")),
     },
   };
   return {

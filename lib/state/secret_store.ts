@@ -5,6 +5,7 @@
  * @module
  */
 
+import { createHmac } from "node:crypto";
 import type { Secret, SecretInfo } from "../contract/secrets.ts";
 import type { writeFileAtomic } from "../base/atomic_write.ts";
 import { ServiceError } from "../base/errors.ts";
@@ -41,6 +42,11 @@ export interface SecretStore {
    * got out already is still to be hidden.
    */
   revealAll(): readonly Secret[];
+  /**
+   * A key of 32 bytes for something else that is encrypted at rest, which follows from that of the secrets:
+   * the same as long as that is. Makes that one where there is none. Rejects with `refused` as `set`.
+   */
+  deriveKey(purpose: string): Promise<Uint8Array>;
   /** Called after each change that this process sees; must not throw. Returns what ends that. */
   onChange(listener: () => void): () => void;
   /** Why values cannot be read, for people: the file is damaged, or the key is gone or another one. */
@@ -165,6 +171,11 @@ class FileSecretStore implements SecretStore {
   revealAll(): readonly Secret[] {
     this.#open();
     return this.#lastRead;
+  }
+
+  async deriveKey(purpose: string): Promise<Uint8Array> {
+    const { bytes } = await this.#takeKey();
+    return createHmac("sha256", bytes).update(`service key for ${purpose}`).digest();
   }
 
   onChange(listener: () => void): () => void {

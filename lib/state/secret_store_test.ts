@@ -50,6 +50,25 @@ async function reseal(
   await Deno.writeTextFile(path, sealText(sealed, seal));
 }
 
+Deno.test("deriveKey() is the same after a restart, another for each purpose, and never the key itself", async () => {
+  await using temp = await tempState();
+  const state = await temp.open();
+  const [one, other] = await Promise.all(["a", "b"].map((name) => state.secrets.deriveKey(name)));
+  assertEquals([one!.length, other!.length], [32, 32]);
+  assertNotEquals(one!.toHex(), other!.toHex());
+  await state.close();
+  const again = await temp.open();
+  assertEquals((await again.secrets.deriveKey("a")).toHex(), one!.toHex());
+  assert(!everyText(temp).includes(one!.toBase64()));
+  await again.secrets.set({ name: "TOKEN", value: VALUE });
+  assertEquals((await again.secrets.deriveKey("a")).toHex(), one!.toHex());
+  await again.close();
+  // With another key there would be another one: nothing is opened by what was derived from that.
+  await Deno.remove(files(temp).key);
+  const broken = await temp.open();
+  await assertRejects(() => broken.secrets.deriveKey("a"), ServiceError);
+});
+
 Deno.test("set() keeps a value that only reveal() gives back, also after a restart", async () => {
   await using temp = await tempState();
   const state = await temp.open({ now: () => 1_000 });

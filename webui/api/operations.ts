@@ -67,6 +67,7 @@ export const ROUTES = {
   "outbox.get": ["GET", "/api/webui/outbox/:id", "operate"],
   "outbox.resend": ["POST", "/api/webui/outbox/:id/resend", "operate"],
   "outbox.drop": ["POST", "/api/webui/outbox/:id/drop", "operate"],
+  "channels.verify": ["POST", "/api/settings/channels/:name/verify", "operate"],
   "missed.list": ["GET", "/api/settings/channels/:name/missed", "operate"],
   "missed.clear": ["DELETE", "/api/settings/channels/:name/missed", "operate"],
   "missed.answer": ["POST", "/api/settings/channels/:name/missed/:id/answer", "operate"],
@@ -1053,6 +1054,33 @@ export interface Operations {
       id: number;
     };
     output: Message;
+  };
+  /** Verify the session of an encrypted channel with a client that asks for it. */
+  "channels.verify": {
+    input: {
+      /** Runtime name. */
+      name: string;
+      /** show: go on, and say how it stands. The others say whether the emoji are the same. */
+      action?: "show" | "confirm" | "cancel";
+    };
+    output: {
+      /** Id of the session. */
+      device_id: string;
+      /** Its public key, as clients show it. */
+      key: string;
+      /** Whether the account itself vouches for the session. */
+      is_verified: boolean;
+      /** idle: no client has asked; compare: look whether the client shows the same emoji. */
+      state: "idle" | "waiting" | "compare" | "done" | "failed";
+      /** Whom it is verified with. */
+      with?: string;
+      emoji?: Array<{
+        symbol: string;
+        name: string;
+      }>;
+      /** Why it failed. */
+      message?: string;
+    };
   };
   /** List messages that arrived too late to be answered (channels.catchUpS). */
   "missed.list": {

@@ -103,6 +103,11 @@ export class MatrixApi {
     });
   }
 
+  /** A request of the client-server API v3 that needs nothing but its body. */
+  ask(method: "GET" | "POST" | "PUT", path: string, body?: Json): Promise<Json> {
+    return this.#request(method as Method, path, {}, body);
+  }
+
   /** Events of a room, the newest first, from one token back to another. */
   messages(
     roomId: string,

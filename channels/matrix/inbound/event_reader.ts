@@ -8,6 +8,7 @@ import { mentionOf, type PlatformSession, Tries } from "../../../lib/channel/pla
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { chatIdOf } from "../chat_id.ts";
+import type { RoomEncryption } from "../crypto/room_encryption.ts";
 import type { Rooms } from "../sync/rooms.ts";
 import type { MatrixEvent } from "../sync/sync_answer.ts";
 import { isAddressed, type OwnNames, withoutName } from "./addressing.ts";
@@ -20,6 +21,7 @@ export interface EventReaderDeps {
   api: Pick<MatrixApi, "event">;
   me: OwnNames;
   rooms: Rooms;
+  encryption: Pick<RoomEncryption, "isReadable">;
   session: Pick<PlatformSession<MatrixItem>, "memory" | "isAllowed">;
   foreign: ForeignWriters;
   respond: "mention" | "all";
@@ -59,7 +61,7 @@ export class EventReader {
   }
 
   /**
-   * `isLive`: it has just happened. Undefined for what is not for the agent. Rejects as the SDK does where
+   * In clear text, where that can be had. `isLive`: it has just happened. Undefined for what is not for the agent. Rejects as the SDK does where
    * the server has to be asked and cannot be: the same event may be given again.
    */
   async read(
@@ -67,8 +69,9 @@ export class EventReader {
     event: MatrixEvent,
     isLive: boolean,
   ): Promise<MatrixItem | undefined> {
-    const { me, rooms, foreign, session, isListed, onReaction } = this.#deps;
+    const { me, rooms, encryption, foreign, session, isListed, onReaction } = this.#deps;
     const { eventId, sender } = event;
+    const isReadable = encryption.isReadable || !rooms.isEncrypted(roomId);
     const isMessage = event.type === "m.room.message";
     const isEncrypted = event.type === "m.room.encrypted";
     if (isMessage) this.#know(eventId, sender === me.userId);
@@ -76,10 +79,9 @@ export class EventReader {
       if (isLive && (isMessage || isEncrypted)) foreign.saw(event);
       return undefined;
     }
-    if (isEncrypted) rooms.markEncrypted(roomId);
     if (!isListed(sender)) {
       const directChatId = chatIdOf({ roomId });
-      const isDirect = isMessage && rooms.isDirect(roomId) && !rooms.isEncrypted(roomId);
+      const isDirect = isMessage && rooms.isDirect(roomId) && isReadable;
       if (isDirect && directChatId !== undefined) {
         const senderName = rooms.nameOf(roomId, sender);
         session.isAllowed({ senderId: sender, senderName, directChatId });
@@ -89,7 +91,9 @@ export class EventReader {
     if (event.type === "m.reaction") return void await onReaction(roomId, event);
     if (!isMessage && !isEncrypted) return undefined;
     // What is not encrypted there could not be answered either.
-    if (!rooms.isEncrypted(roomId)) return await this.#readMessage(roomId, event);
+    if (isMessage && isReadable) return await this.#readMessage(roomId, event);
+    // It waits for its key.
+    if (encryption.isReadable) return undefined;
     const isTold = session.memory.get("told_encrypted", roomId) === true;
     return isTold ? undefined : { task: "tell_encrypted", roomId };
   }

@@ -7,6 +7,8 @@
 /** A file that came with a message. */
 export interface HeardFile {
   mxc: string;
+  /** JSON of how it is encrypted (`EncryptedFile`), in encrypted rooms. */
+  sealed?: string;
   name: string;
   /** As the sender's client says; nobody has counted. */
   size?: number;
@@ -32,7 +34,7 @@ export interface Heard {
 /** What is to be done once, at whichever attempt, also after a restart. */
 export type Task =
   /** Somebody invites the account: it comes, or declines. */
-  | { task: "invite"; roomId: string; inviter: string }
+  | { task: "invite"; roomId: string; inviter: string; isEncrypted?: boolean }
   /** The people of an encrypted room are told that nothing is read there. */
   | { task: "tell_encrypted"; roomId: string };
 

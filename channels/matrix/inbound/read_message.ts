@@ -84,12 +84,15 @@ function htmlOf({ formatted_body: html }: Json, isReply: boolean): string {
 }
 
 function fileOf(content: Json, msgtype: string): HeardFile | undefined {
-  const { url, filename, body } = content;
+  const { file, filename, body } = content;
+  // In an encrypted room its key stands beside its address.
+  const { url = content.url, ...sealed } = record(file);
   if (typeof url !== "string" || matchMxc(url) === undefined) return undefined;
   const { size } = record(content.info);
   const name = [filename, body].find((one) => typeof one === "string" && one.trim() !== "");
   return {
     mxc: url,
+    ...file !== undefined && { sealed: JSON.stringify(sealed) },
     name: typeof name === "string" ? name.slice(-MAX_NAME_CHARS).toWellFormed() : "file",
     ...Number.isSafeInteger(size) && Number(size) >= 0 && { size: size as number },
     isVoice: msgtype === "m.audio" &&

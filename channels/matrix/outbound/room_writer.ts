@@ -10,6 +10,7 @@ import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { Memory } from "../../../lib/channel/platform/mod.ts";
 import type { Json, MatrixApi } from "../api/matrix_api.ts";
 import { type MatrixPlace, placeOf } from "../chat_id.ts";
+import type { RoomEncryption } from "../crypto/room_encryption.ts";
 import type { ForeignWriters } from "../inbound/foreign_writers.ts";
 import type { Rooms } from "../sync/rooms.ts";
 
@@ -17,6 +18,7 @@ import type { Rooms } from "../sync/rooms.ts";
 export interface RoomWriterDeps {
   api: Pick<MatrixApi, "send">;
   rooms: Rooms;
+  encryption: Pick<RoomEncryption, "seal">;
   foreign: ForeignWriters;
   memory: Pick<Memory, "get" | "set">;
 }
@@ -34,7 +36,7 @@ export class RoomWriter {
     if (kept === undefined) deps.memory.set("install", "tag", this.#tag);
   }
 
-  /** Where a chat is. Throws for what is no chat, and where nothing may be written in clear text. */
+  /** Where a chat is. Throws for what is no chat, and for rooms that the account isn't in. */
   placeOf(chatId: string): MatrixPlace {
     const place = placeOf(chatId);
     if (place === undefined) {
@@ -47,17 +49,17 @@ export class RoomWriter {
     if (!rooms.has(place.roomId)) {
       throw new PermanentDeliveryError(`The bot is not in the room ${place.roomId}: invite it`);
     }
-    if (rooms.isEncrypted(place.roomId)) {
-      throw new PermanentDeliveryError(
-        `The room ${place.roomId} is encrypted: nothing is sent there in clear text`,
-      );
-    }
     return place;
   }
 
   /** Resolves with the id of the message. `key`: the same for the same event; none for one that is new. */
   send(roomId: string, content: Json, ...key: readonly string[]): Promise<string> {
     return this.#send(roomId, "m.room.message", content, key);
+  }
+
+  /** The same in clear text, in any room. */
+  sendPlain(roomId: string, content: Json, ...key: readonly string[]): Promise<string> {
+    return this.#put(roomId, "m.room.message", content, key);
   }
 
   /** A reaction to an event, once. */
@@ -67,6 +69,16 @@ export class RoomWriter {
   }
 
   async #send(
+    roomId: string,
+    type: string,
+    content: Json,
+    key: readonly string[],
+  ): Promise<string> {
+    const sealed = await this.#deps.encryption.seal(roomId, type, content);
+    return await this.#put(roomId, sealed.type, sealed.content, key);
+  }
+
+  async #put(
     roomId: string,
     type: string,
     content: Json,

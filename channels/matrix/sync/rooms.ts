@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Memory } from "../../../lib/channel/platform/mod.ts";
 import type { Json } from "../api/matrix_api.ts";
 import { type JoinedRoom, list, type MatrixEvent } from "./sync_answer.ts";
 
@@ -13,25 +14,36 @@ const MAX_NAMES = 20_000;
 const MAX_NAME_CHARS = 100;
 
 interface RoomFacts {
-  isEncrypted: boolean;
   joined: number | undefined;
   invited: number;
 }
 
+type RoomMemory = Pick<Memory, "entries" | "set">;
+
+/** Under which rooms are remembered that are encrypted, with what their `m.room.encryption` says. */
+const ENCRYPTED = "encrypted";
+
 export class Rooms {
+  readonly #memory: RoomMemory;
+  readonly #encrypted: Map<string, Json>;
   readonly #rooms = new Map<string, RoomFacts>();
   readonly #names = new Map<string, string>();
   #direct: ReadonlySet<string> = new Set();
 
+  constructor(memory: RoomMemory) {
+    this.#memory = memory;
+    this.#encrypted = new Map(memory.entries<Json>(ENCRYPTED));
+  }
+
   /** Takes in what an answer says of a room. True where the account was not in it before. */
   take({ roomId, state, timeline, summary }: JoinedRoom): boolean {
     const known = this.#rooms.get(roomId);
-    const facts = known ?? { isEncrypted: false, joined: undefined, invited: 0 };
+    const facts = known ?? { joined: undefined, invited: 0 };
     this.#rooms.set(roomId, facts);
     const { "m.joined_member_count": joined, "m.invited_member_count": invited } = summary;
     if (Number.isSafeInteger(joined)) facts.joined = joined as number;
     if (Number.isSafeInteger(invited)) facts.invited = invited as number;
-    for (const event of [...state, ...timeline]) this.#takeEvent(roomId, facts, event);
+    for (const event of [...state, ...timeline]) this.#takeEvent(roomId, event);
     return known === undefined;
   }
 
@@ -57,14 +69,19 @@ export class Rooms {
     return joined !== undefined && joined + invited <= 2;
   }
 
+  /** Encryption is never switched off again, whatever a server says later. */
   isEncrypted(roomId: string): boolean {
-    return this.#rooms.get(roomId)?.isEncrypted === true;
+    return this.#encrypted.has(roomId);
   }
 
-  /** Encryption is never switched off again. */
-  markEncrypted(roomId: string): void {
-    const facts = this.#rooms.get(roomId);
-    if (facts !== undefined) facts.isEncrypted = true;
+  /** Whether any room is that the account is in. */
+  get hasEncrypted(): boolean {
+    return [...this.#rooms.keys()].some((roomId) => this.isEncrypted(roomId));
+  }
+
+  /** Content of its `m.room.encryption`. */
+  encryptionOf(roomId: string): Json {
+    return this.#encrypted.get(roomId) ?? {};
   }
 
   /** How somebody is called in a room; else the name in front of the id. */
@@ -72,17 +89,21 @@ export class Rooms {
     return this.#names.get(`${roomId} ${userId}`) ?? (userId.slice(1).split(":")[0] || userId);
   }
 
-  /** Such as `in 3 rooms, 1 of them encrypted and not readable`. */
+  /** Such as `in 3 rooms, 1 of them encrypted`. */
   describe(): string {
-    const all = [...this.#rooms.values()];
-    const encrypted = all.filter(({ isEncrypted }) => isEncrypted).length;
+    const all = [...this.#rooms.keys()];
+    const encrypted = all.filter((roomId) => this.isEncrypted(roomId)).length;
     const rooms = all.length === 1 ? "in 1 room" : `in ${all.length} rooms`;
-    return encrypted === 0 ? rooms : `${rooms}, ${encrypted} of them encrypted and not readable`;
+    return encrypted === 0 ? rooms : `${rooms}, ${encrypted} of them encrypted`;
   }
 
-  #takeEvent(roomId: string, facts: RoomFacts, { type, stateKey, content }: MatrixEvent): void {
+  #takeEvent(roomId: string, { type, stateKey, content }: MatrixEvent): void {
     if (stateKey === undefined) return;
-    if (type === "m.room.encryption" && stateKey === "") facts.isEncrypted = true;
+    if (type === "m.room.encryption" && stateKey === "") {
+      const isSame = JSON.stringify(this.#encrypted.get(roomId)) === JSON.stringify(content);
+      if (!isSame) this.#memory.set(ENCRYPTED, roomId, content);
+      this.#encrypted.set(roomId, content);
+    }
     // That the account was gone meanwhile says nothing: who is out of a room is not given it as joined.
     if (type !== "m.room.member") return;
     const { displayname } = content;

@@ -39,6 +39,14 @@ export interface InvitedRoom {
 
 export interface SyncAnswer {
   nextBatch: string;
+  /** Messages from sessions to this one. */
+  toDevice: readonly Json[];
+  /** People whose sessions are others now, and with whom no room is shared any more. */
+  devices: { changed: string[]; left: string[] };
+  /** One-time keys of this session that the server has, by algorithm. */
+  keyCounts: Readonly<Record<string, number>>;
+  /** Algorithms whose fallback key is unused; undefined where the server does not say. */
+  fallbackKeys: string[] | undefined;
   joined: JoinedRoom[];
   invited: InvitedRoom[];
   left: string[];
@@ -53,9 +61,19 @@ export function readSyncAnswer(answer: Json): SyncAnswer {
     throw new Error("it answered a sync without next_batch");
   }
   const rooms = record(answer.rooms);
+  const devices = record(answer.device_lists);
+  const counts = Object.entries(record(answer.device_one_time_keys_count));
+  const unused = answer.device_unused_fallback_key_types;
   const ofRooms = (kind: string) => Object.entries(record(rooms[kind])).filter(isOfRoom);
   return {
     nextBatch,
+    toDevice: list(record(answer.to_device).events).map(record)
+      .filter(({ type, sender }) => typeof type === "string" && typeof sender === "string"),
+    devices: { changed: texts(devices.changed), left: texts(devices.left) },
+    keyCounts: Object.fromEntries(
+      counts.filter((count): count is [string, number] => Number.isSafeInteger(count[1])),
+    ),
+    fallbackKeys: Array.isArray(unused) ? texts(unused) : undefined,
     joined: ofRooms("join").map(([roomId, room]) => readJoined(roomId, record(room))),
     invited: ofRooms("invite").map(([roomId, room]) => ({
       roomId,
@@ -97,6 +115,10 @@ export function record(value: unknown): Json {
 /** A list of JSON; an empty one for anything else. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+function texts(value: unknown): string[] {
+  return list(value).filter((text) => typeof text === "string");
 }
 
 function readJoined(roomId: string, room: Json): JoinedRoom {

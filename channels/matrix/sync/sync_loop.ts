@@ -14,6 +14,7 @@ import {
 import type { Log } from "../../../lib/base/log.ts";
 import { readFault } from "../api/faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
+import type { RoomEncryption } from "../crypto/room_encryption.ts";
 import type { EventReader } from "../inbound/event_reader.ts";
 import type { MatrixItem } from "../inbound/heard.ts";
 import { fillGap } from "./fill_gap.ts";
@@ -33,6 +34,7 @@ export interface SyncLoopDeps {
   api: Pick<MatrixApi, "sync" | "messages">;
   me: string;
   rooms: Rooms;
+  encryption: Pick<RoomEncryption, "open" | "takeSync" | "restarted" | "read" | "late" | "taken">;
   reader: Pick<EventReader, "beginRound" | "read">;
   session: Pick<PlatformSession<MatrixItem>, "receive" | "cursor">;
   log: Pick<Log, "warning">;
@@ -86,18 +88,22 @@ export class SyncLoop {
 
   /** How the rooms are now. `since`: the place to go on from; absent: from now. */
   async #takeSnapshot(since?: string, cursors: Record<string, string> = {}): Promise<void> {
-    const { api, session } = this.#deps;
+    const { api, session, encryption } = this.#deps;
     const answer = readSyncAnswer(
       await api.sync({ since: undefined, filter: SNAPSHOT_FILTER, timeoutMs: 0 }),
     );
     const place = since ?? answer.nextBatch;
-    await session.receive(this.#takeRooms(answer), { [CURSOR]: place, ...cursors });
+    const entries = this.#takeRooms(answer);
+    // From an earlier place the same keys come once more.
+    if (since === undefined) await encryption.takeSync(answer);
+    else await encryption.open();
+    await session.receive(entries, { [CURSOR]: place, ...cursors });
     this.#since = place;
   }
 
   /** Waits for one answer, and resolves when it is on the disk. */
   async round(): Promise<void> {
-    const { api, session } = this.#deps;
+    const { api, session, encryption } = this.#deps;
     const since = this.#since!;
     let json;
     try {
@@ -118,7 +124,11 @@ export class SyncLoop {
       if (!this.#deps.rooms.has(roomId)) this.#entered.add(roomId);
     }
     const entries = this.#takeRooms(answer);
+    // Before anything is read by them, and before the place moves on.
+    await encryption.takeSync(answer);
     this.#deps.reader.beginRound();
+    const late = await encryption.late();
+    for (const { roomId, event } of late) entries.push(...await this.#item(roomId, event));
     for (const room of answer.joined) {
       // One that was entered while nobody looked is told by its invite.
       if (this.#entered.has(room.roomId) || wasInvited(room.timeline, this.#deps.me)) {
@@ -129,6 +139,7 @@ export class SyncLoop {
       entries.push(...await this.#read(room.roomId, room.timeline));
     }
     await session.receive(entries, { [CURSOR]: answer.nextBatch });
+    for (const { event } of late) encryption.taken(event.eventId);
     this.#since = answer.nextBatch;
     this.#filled.clear();
     this.#entered.clear();
@@ -148,10 +159,15 @@ export class SyncLoop {
   async #read(roomId: string, events: readonly MatrixEvent[]): Promise<IntakeEntry<MatrixItem>[]> {
     const entries: IntakeEntry<MatrixItem>[] = [];
     for (const event of events) {
-      const item = await this.#deps.reader.read(roomId, event, this.#isLive);
-      if (item !== undefined) entries.push(entryOf(item));
+      const plain = await this.#deps.encryption.read(roomId, event);
+      if (plain !== undefined) entries.push(...await this.#item(roomId, plain));
     }
     return entries;
+  }
+
+  async #item(roomId: string, event: MatrixEvent): Promise<IntakeEntry<MatrixItem>[]> {
+    const item = await this.#deps.reader.read(roomId, event, this.#isLive);
+    return item === undefined ? [] : [entryOf(item)];
   }
 
   /** Brings to the disk what was missed in a room: what is known there by its id is no second one. */
@@ -198,6 +214,7 @@ export class SyncLoop {
   /** The server was set up anew, or has thrown its places away. */
   async #restart(reason: string): Promise<void> {
     this.#hasRestarted = true;
+    await this.#deps.encryption.restarted();
     await this.#takeSnapshot();
     this.#deps.log.warning("The homeserver does not know how far was read; it goes on from now", {
       reason,
@@ -233,7 +250,8 @@ function inviteOf({ roomId, events }: InvitedRoom, me: string): IntakeEntry<Matr
   const inviter = events.findLast(({ type, state_key, content }) =>
     type === "m.room.member" && state_key === me && record(content).membership === "invite"
   )?.sender;
-  return entryOf({ task: "invite", roomId, inviter: String(inviter ?? "") });
+  const isEncrypted = events.some(({ type }) => type === "m.room.encryption");
+  return entryOf({ task: "invite", roomId, inviter: String(inviter ?? ""), isEncrypted });
 }
 
 function entryOf(item: MatrixItem): IntakeEntry<MatrixItem> {

@@ -5,6 +5,7 @@
  */
 
 import type { Json } from "../api/matrix_api.ts";
+import { FakeKeys } from "./fake_keys.ts";
 import { type FakeFilter, type FakeRooms, shown } from "./fake_rooms.ts";
 
 /** A request. */
@@ -42,6 +43,8 @@ const MAX_EVENT_BYTES = 65_536;
 export class FakeApi {
   readonly #rooms: FakeRooms;
   readonly #me: string;
+  /** Keys of sessions. */
+  readonly keys: FakeKeys;
   /** Devices of the account by their tokens. */
   readonly tokens = new Map([["syt_the_token_of_the_helper", "HELPERDEV"]]);
   password = "correct horse";
@@ -63,6 +66,7 @@ export class FakeApi {
   constructor(rooms: FakeRooms, me: string) {
     this.#rooms = rooms;
     this.#me = me;
+    const keys = this.keys = new FakeKeys(rooms);
     const v3 = (path: string) => new RegExp(`^/_matrix/client/v3${path}$`);
     const room = "/rooms/([^/]+)";
     this.#routes = [
@@ -71,6 +75,13 @@ export class FakeApi {
       ["PUT", v3(`${room}/send/([^/]+)/([^/]+)`), (call, parts) => this.#send(call, parts)],
       ["GET", v3(`${room}/messages`), (call, [roomId]) => this.#messages(call, roomId!)],
       ["GET", v3(`${room}/event/([^/]+)`), (call, parts) => this.#event(call, parts)],
+      ["GET", v3(`${room}/members`), (_, [roomId]) => this.#members(roomId!)],
+      ["POST", v3("/keys/upload"), (call) => ok(keys.upload(me, this.#device(call), json(call)))],
+      ["POST", v3("/keys/query"), (call) => ok(keys.query(json(call)))],
+      ["POST", v3("/keys/claim"), (call) => ok(keys.claim(json(call)))],
+      ["POST", v3("/keys/signatures/upload"), (call) => ok(keys.sign(json(call)))],
+      ["POST", v3("/keys/device_signing/upload"), (call) => this.#uploadSigning(call)],
+      ["PUT", v3("/sendToDevice/([^/]+)/([^/]+)"), (call, parts) => this.#toDevice(call, parts)],
       ["POST", v3(`${room}/join`), (_, [roomId]) => this.#move(roomId!, "join")],
       ["POST", v3(`${room}/leave`), (_, [roomId]) => this.#move(roomId!, "leave")],
       ["POST", v3(`${room}/receipt/m\\.read/([^/]+)`), () => ok({})],
@@ -158,8 +169,12 @@ export class FakeApi {
     for (;;) {
       const device = this.#device(call);
       if (!this.tokens.has(call.token!)) return this.#unknownToken(call);
-      const answer = this.#rooms.sync({ user: this.#me, device, since, ...room });
-      if (answer !== undefined) return ok(answer);
+      const news = this.keys.news(this.#me, device, since);
+      const answer = this.#rooms.sync({ user: this.#me, device, since, ...room }) ??
+        (news && { next_batch: `s${this.#rooms.pos}` });
+      if (answer !== undefined) {
+        return ok({ ...answer, ...news ?? this.keys.told(this.#me, device) });
+      }
       const leftMs = end - performance.now();
       if (leftMs <= 0 || signal.aborted) return ok({ next_batch: given });
       await new Promise<void>((resolve) => {
@@ -194,6 +209,26 @@ export class FakeApi {
     });
     this.#sent.set(key, event_id);
     return ok({ event_id });
+  }
+
+  #members(roomId: string): FakeAnswer {
+    const { state } = this.#rooms.rooms.get(roomId)!;
+    return ok({ chunk: [...state.values()].filter(({ type }) => type === "m.room.member") });
+  }
+
+  #uploadSigning(call: FakeCall): FakeAnswer {
+    const answer = this.keys.uploadSigning(this.#me, json(call));
+    const flows = [{ stages: ["m.login.password"] }];
+    return answer === undefined
+      ? { status: 401, body: { session: "s", flows, params: {} } }
+      : ok(answer);
+  }
+
+  #toDevice(call: FakeCall, [type, txnId]: readonly string[]): FakeAnswer {
+    const key = `${this.#device(call)} ${type} ${txnId}`;
+    if (this.#sent.has(key)) return ok({});
+    this.#sent.set(key, "");
+    return ok(this.keys.send(this.#me, type!, json(call)));
   }
 
   #messages(call: FakeCall, roomId: string): FakeAnswer {

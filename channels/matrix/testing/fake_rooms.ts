@@ -85,6 +85,23 @@ export class FakeRooms {
     return made;
   }
 
+  /** Something happens outside rooms; its place. */
+  step(): number {
+    this.#pos += 1;
+    this.wake();
+    return this.#pos;
+  }
+
+  /** From now on what is written in a room is encrypted. */
+  encrypt(roomId: string, content: Json = {}): FakeEvent {
+    return this.add(roomId, {
+      type: "m.room.encryption",
+      sender: "@alice:example.org",
+      state_key: "",
+      content: { algorithm: "m.megolm.v1.aes-sha2", ...content },
+    });
+  }
+
   wake(): void {
     this.#woken.resolve();
     this.#woken = Promise.withResolvers();

@@ -16,6 +16,7 @@ const DEFAULTS: MatrixConfig = {
   deviceName: "Agent service",
   respond: "mention",
   threads: "follow",
+  encryption: "on",
   inviteFrom: [],
   ackReaction: "-",
   editEveryMs: 3_000,

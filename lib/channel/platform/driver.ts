@@ -12,6 +12,7 @@ import type { ChannelHost } from "../channel_host.ts";
 import { PermanentDeliveryError } from "../delivery_error.ts";
 import type { OutboundMessage } from "../../contract/outbound_message.ts";
 import type { TextPart } from "../../contract/text_part.ts";
+import type { Verification, VerifyAction } from "../verification.ts";
 import type { IntakeEntry } from "./intake.ts";
 import type { Memory } from "./memory.ts";
 import type { PlatformWords } from "./platform_words.ts";
@@ -195,6 +196,8 @@ export interface PlatformDriver<Item, Ref, File = OutgoingFile> {
   /** A turn is over: a reaction goes. */
   turnEnded?(message: OutboundMessage): Promise<unknown>;
   files?: FileRules<File>;
+  /** As `BaseChannel.verify`. */
+  verify?(action: VerifyAction): Promise<Verification>;
   /** Whether approvals have buttons now; absent: never. */
   hasButtons?(): boolean;
   /** Whether it was an answer to a click, and was shown to whoever clicked alone. */

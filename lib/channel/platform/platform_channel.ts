@@ -21,6 +21,7 @@ import {
   UncertainDeliveryError,
 } from "../delivery_error.ts";
 import type { OutboundMessage, StreamDelta } from "../../contract/outbound_message.ts";
+import type { Verification, VerifyAction } from "../verification.ts";
 import type { ClickDeps, ClickEntry } from "./approvals.ts";
 import { backoffMs } from "./backoff.ts";
 import type { OutgoingFile, PlatformDriver, PlatformSession } from "./driver.ts";
@@ -125,6 +126,15 @@ export abstract class PlatformChannel<
 
   override sendDelta(piece: StreamDelta): Promise<void> {
     return this.#sendBy((outlet) => outlet.push(piece));
+  }
+
+  override async verify(action: VerifyAction): Promise<Verification> {
+    if (this.#open === undefined) throw new NotConnectedError(this.#problem);
+    const { driver } = this.#open;
+    if (driver.verify === undefined) {
+      throw new PermanentDeliveryError(`${this.platform} has no session to verify`);
+    }
+    return await driver.verify(action);
   }
 
   async #sendBy(send: (outlet: Outlet<Ref, File>) => Promise<void>): Promise<void> {

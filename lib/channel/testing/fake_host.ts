@@ -33,6 +33,8 @@ export interface FakeHostOptions<C extends Clock = Clock> {
 export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   readonly name: string;
   readonly stateDir: string;
+  /** The same in each host. */
+  stateKey: Uint8Array | undefined = new Uint8Array(32).fill(7);
   readonly clock: C;
   readonly log: Pick<Log, "info" | "warning" | "error">;
   /** Every message that a runtime gave, those that were not accepted too. */

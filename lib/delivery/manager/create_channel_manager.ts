@@ -53,6 +53,7 @@ export function createChannelManager(deps: ChannelManagerDeps): ChannelManager {
         return { ...runner?.status(spec) ?? atRest(spec, sinceMs), deliveries: counts };
       });
     },
+    verify: (runtimeName, action) => runners.get(runtimeName)?.verify(action),
     stop(graceMs) {
       stopping ??= (async () => {
         const all = [...runners.values()];

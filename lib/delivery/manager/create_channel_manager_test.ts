@@ -47,6 +47,17 @@ Deno.test("configure() builds and starts what is enabled, each by itself", async
   assertEquals(world.clock.timers(), 0);
 });
 
+Deno.test("verify() asks the channel that runs, and nobody where none does", async () => {
+  const world = channelWorld();
+  world.manager.configure([testSpec("a"), testSpec("b", { enabled: false })]);
+  await world.settle();
+  assertEquals((await world.manager.verify("a", "show"))?.deviceId, "a");
+  assertEquals([world.manager.verify("b", "show"), world.manager.verify("c", "show")], [
+    ...[undefined, undefined],
+  ]);
+  await world.manager.stop(1_000);
+});
+
 Deno.test("a channel is delivered over as soon as it says that it runs, and not before", async () => {
   const world = channelWorld();
   world.runsAtOnce = false;

@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { BuiltChannel } from "../../channel/channel_link.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import { isLoginRefused } from "../../channel/delivery_error.ts";
+import type { Verification, VerifyAction } from "../../channel/verification.ts";
 import type { Deliveries } from "../../channel/deliveries.ts";
 
 /** What a runtime is run with. */
@@ -76,6 +77,10 @@ export class LiveChannel {
   /** What it says of itself. */
   get detail(): string | undefined {
     return this.#deps.built.detail;
+  }
+
+  verify(action: VerifyAction): Promise<Verification> {
+    return this.#deps.built.verify(action);
   }
 
   /** Milliseconds since it was first seen running; 0 when it never was. */

@@ -12,6 +12,7 @@ import type { Log } from "../../base/log.ts";
 import type { BuiltChannel } from "../../channel/channel_link.ts";
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelState, ChannelStatus } from "../../channel/channel_status.ts";
+import type { Verification, VerifyAction } from "../../channel/verification.ts";
 import type { Deliveries } from "../../channel/deliveries.ts";
 import { BackOff, STEADY_MS } from "./back_off.ts";
 import { LiveChannel, wordsOf } from "./live_channel.ts";
@@ -103,6 +104,11 @@ export class Runner {
   /** What still waits for something that ends waits no longer. */
   hurry(): void {
     this.#hurry.resolve();
+  }
+
+  /** Undefined while nothing runs. */
+  verify(action: VerifyAction): Promise<Verification> | undefined {
+    return this.#current?.verify(action);
   }
 
   status(spec: ChannelSpec): Omit<ChannelStatus, "deliveries"> {

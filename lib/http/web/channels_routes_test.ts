@@ -37,7 +37,8 @@ async function openPort(
   const home: UpkeepFixture = await upkeepFixture({ channels: channels.operator });
   const ask: Operate = (request, credential) =>
     home.ask(request, [credential.kind === "token" ? credential.token as Scope : "operate"]);
-  const parts = someParts({ channels: { status: statuses, answerMissed: () => Promise.reject() } });
+  const never = () => Promise.reject();
+  const parts = someParts({ channels: { status: statuses, answerMissed: never, verify: never } });
   const web = createTestWebApp(operationRoutes(CHANNELS, { operate: completing(ask, parts) }));
   return {
     channels,

@@ -16,6 +16,7 @@ Deno.test("missed messages of an instance are listed, answered and cleared by th
       missed: journal.missed,
       channels: {
         status: () => [],
+        verify: () => Promise.reject(),
         answerMissed({ rowid }) {
           answered.push(rowid);
           return Promise.resolve({ kind: "turn", turnId: "t", repeated: false });

@@ -8,6 +8,7 @@ import { ServiceError } from "../../base/errors.ts";
 import { APPROVALS, BLOCKS } from "../../operations/approvals.ts";
 import { AUTOMATIONS } from "../../operations/automations.ts";
 import { AUDIT } from "../../operations/audit.ts";
+import { CHANNEL_STATUS } from "../../operations/channel_status.ts";
 import { CHANNELS } from "../../operations/channels.ts";
 import { LOGS } from "../../operations/logs.ts";
 import { MCP } from "../../operations/mcp.ts";
@@ -64,6 +65,7 @@ export function createWebRoutes(deps: WebRoutesDeps): WebRoute[] {
     ...operationRoutes(CHANNELS, deps),
     ...operationRoutes(PAIRINGS, deps),
     ...gatewayRoutes(MISSED, deps),
+    ...gatewayRoutes(CHANNEL_STATUS, deps),
     ...gatewayRoutes(OUTBOX, deps),
     ...gatewayRoutes(MCP, deps),
     ...operationRoutes(SECRETS, deps),

@@ -36,6 +36,8 @@ export interface ChannelWorkersDeps {
    * where there is none: a name that nobody knows, a channel that is off, a section that is wrong.
    */
   sourceOf(runtimeName: string): WorkerSource | Promise<WorkerSource>;
+  /** For what a channel keeps, 32 bytes; absent: it is given none. */
+  stateKey?(runtimeName: string): Promise<Uint8Array>;
   packages: Pick<PackageFetcher, "ensure" | "shutdown">;
   /** Where they are; undefined where the program holds them. */
   locked: LockedPackages | undefined;
@@ -160,7 +162,13 @@ export class ChannelWorkers {
     await this.#makeFolder(stateDir);
     await this.#makeFolder(cacheDir);
     signal.throwIfAborted();
-    const worker = await startWorker({ boot, table, executor, packages, cacheDir, env, scrub });
+    // A channel that needs none starts also where the secrets of the home can't be read.
+    const key = await this.#deps.stateKey?.(runtimeName).catch(() => undefined);
+    const stateKey = key?.toBase64();
+    const worker = await startWorker({
+      ...{ table, executor, packages, cacheDir, env, scrub },
+      boot: { ...boot, ...stateKey !== undefined && { stateKey } },
+    });
     this.#open.add(worker);
     worker.gone.then(() => this.#open.delete(worker));
     if (signal.aborted) worker.close();

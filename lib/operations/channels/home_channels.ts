@@ -15,6 +15,7 @@ import type { HomePaths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
+import type { SecretStore } from "../../state/secret_store.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { AuditLog } from "../../audit/log.ts";
 import type { ChannelWorkers } from "./channel_workers.ts";
@@ -31,6 +32,8 @@ export interface HomeChannelsDeps {
   /** Folder of Deno's packages. */
   denoDir: string | undefined;
   sandboxes?: TriedSandboxes;
+  /** The operators' sealed state. */
+  state: { secrets: Pick<SecretStore, "deriveKey"> };
   env: (name: string) => string | undefined;
   scrubber: Pick<Scrubber, "text">;
   audit: AuditLog;
@@ -62,7 +65,11 @@ export function openHomeChannels(deps: HomeChannelsDeps): HomeChannels {
   const configured = () => ({ registry, config, dataDir: paths.dataDir });
   const fingerprintKey = crypto.getRandomValues(new Uint8Array(32));
   const usable = [...registry.usable.values()];
-  const workers = openChannelWorkers({ ...deps, configured });
+  const workers = openChannelWorkers({
+    ...deps,
+    configured,
+    stateKey: (name) => deps.state.secrets.deriveKey(`channel ${name}`),
+  });
   const connections = new Map<string, number>();
   const operator = new ChannelOperator({
     ...{ ...deps, workers, clock: systemClock },

@@ -26,6 +26,8 @@ export interface OpenChannelWorkers {
   denoDir: string | undefined;
   /** See `ExecutorOptions`. */
   sandboxes?: TriedSandboxes;
+  /** See `ChannelWorkersDeps`. */
+  stateKey?: (runtimeName: string) => Promise<Uint8Array>;
   env: (name: string) => string | undefined;
   scrubber: Pick<Scrubber, "text">;
   log: Log;
@@ -33,11 +35,12 @@ export interface OpenChannelWorkers {
 
 /** Nothing is started by it. */
 export function openChannelWorkers(
-  { configured, paths, denoDir, sandboxes, env, scrubber, log }: OpenChannelWorkers,
+  { configured, paths, denoDir, sandboxes, stateKey, env, scrubber, log }: OpenChannelWorkers,
 ): ChannelWorkers {
   const locked = lockedPackages(denoDir);
   return new ChannelWorkers({
     sourceOf: (runtimeName) => workerSourceOf(configured(), { runtimeName }),
+    stateKey,
     packages: createPackageFetcher({ packages: locked, env, log }),
     locked,
     executor: createChannelExecutor({ cacheDir: `${paths.runDir}/child-cache`, sandboxes, log }),

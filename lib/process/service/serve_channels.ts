@@ -7,6 +7,8 @@
 
 import type { ChannelSpec } from "../../channel/channel_spec.ts";
 import type { ChannelStatus } from "../../channel/channel_status.ts";
+import type { Verification, VerifyAction } from "../../channel/verification.ts";
+import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Published } from "../../contract/inbound_message.ts";
 import type { MissedRow } from "../../contract/journal.ts";
 import { createDeliveries } from "../../delivery/create_deliveries.ts";
@@ -33,6 +35,8 @@ export interface ServedChannels {
     row: MissedRow,
     signal: AbortSignal,
   ): Promise<Exclude<Published, { kind: "edit" }>>;
+  /** As `BaseChannel.verify`; rejects with what is wrong. */
+  verify(runtimeName: string, action: VerifyAction): Promise<Verification>;
   /** A message waits in the outbox. */
   wake(runtimeName: string, chatId?: string): void;
   /** Lets nobody in any more, delivers what can be within `graceMs`, and ends all workers. */
@@ -85,6 +89,18 @@ export function serveChannels(core: Core): ServedChannels {
       })),
     answerMissed: (row, signal) =>
       answerMissed(row, { missed, specs: core.specs, inbound, signal }),
+    async verify(runtimeName, action) {
+      try {
+        const verified = await manager.verify(runtimeName, action);
+        if (verified !== undefined) return verified;
+      } catch (error) {
+        const { message } = toErrorData(error);
+        throw new ServiceError("refused", `Can't verify ${runtimeName}: ${message}`);
+      }
+      throw new ServiceError("not_found", `The channel ${runtimeName} doesn't run`, {
+        param: "name",
+      });
+    },
     transcribe: (dataUrl, signal) => transcriber.ofDataUrl(dataUrl, signal),
     wake: (runtimeName, chatId) => deliveries.wake(runtimeName, chatId),
     async stop(graceMs) {

@@ -170,6 +170,10 @@ export function channelWorld(): ChannelWorld {
         over();
         started.resolve();
       },
+      verify: () =>
+        Promise.resolve({
+          ...{ deviceId: spec.runtimeName, key: "key", isVerified: false, state: "idle" },
+        }),
       send: () => Promise.resolve(),
       sendDelta: () => Promise.resolve(),
       sendReasoning: () => Promise.resolve(),
