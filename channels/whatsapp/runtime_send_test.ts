@@ -53,6 +53,19 @@ test("what the server refuses is told with what to do", async () => {
   });
 });
 
+test("what a phone could not read is sent once more, in a new session, also in a group", async () => {
+  await withChannel({}, async (whatsapp, server) => {
+    server.unreadable = 1;
+    await whatsapp.send("first");
+    await whatsapp.until(() => server.shown.length === 1);
+    // One of two people has no key of the group.
+    server.unreadable = 1;
+    await whatsapp.send("second", { chatId: GROUP });
+    await whatsapp.until(() => server.shown.length === 2);
+    assertEquals(server.shown.map(({ texts }) => texts), [["first"], ["second"]]);
+  });
+});
+
 test("an answer grows by edits, and goes on as a new message when it is too old for them", async () => {
   await withChannel({ streaming: true }, async (whatsapp, server) => {
     const { clock } = whatsapp.host;

@@ -10,6 +10,7 @@ import {
   type BinaryNode,
   type Contact,
   Curve,
+  encodeBigEndian,
   getBinaryNodeChild,
   getBinaryNodeChildren,
   getMediaKeys,
@@ -87,6 +88,8 @@ export class FakeWhatsApp implements ChannelPlatform {
   /** Told at the next login in the place of success. */
   failure: Record<string, string> | undefined;
   isInGroup = true;
+  /** Messages that the phone of whoever gets them can't read at first. */
+  unreadable = 0;
   /** Sockets that were opened so far. */
   connections = 0;
   readonly #key = LoginStore.newKey();
@@ -561,14 +564,38 @@ export class FakeWhatsApp implements ChannelPlatform {
     let message: proto.Message | undefined;
     for (const { attrs, content } of participants) {
       const person = this.#personAt(attrs.jid!);
-      message = await person?.decrypt(LID, (content as BinaryNode[])[0]!) ?? message;
+      if (person === undefined) continue;
+      try {
+        if (this.unreadable-- > 0) throw new Error("No session");
+        message = await person.decrypt(LID, (content as BinaryNode[])[0]!);
+      } catch {
+        // The encryption library loses a session now and then, and phones know what to do.
+        this.#askAgain(noise, person, node);
+      }
     }
     const shared = getBinaryNodeChild(node, "enc");
     if (shared !== undefined) {
-      for (const person of this.people) message = await person.decryptFromGroup(to!, LID, shared);
+      for (const person of this.people) {
+        // Whoever has no key of the group has asked for it above.
+        message = await person.decryptFromGroup(to!, LID, shared).catch(() => message);
+      }
     }
     noise.send({ tag: "ack", attrs: ack });
     if (message !== undefined) this.#show(id!, to!, message);
+  }
+
+  /** A phone that cannot read a message has it sent once more, in a new session. */
+  #askAgain(noise: NoiseServer, person: FakePerson, { attrs: { id, to } }: BinaryNode): void {
+    const inGroup = to!.endsWith("@g.us");
+    const attrs = {
+      ...{ id: id!, type: "retry", t: now(), from: inGroup ? to! : person.lid },
+      ...inGroup && { participant: person.lid },
+    };
+    const content: BinaryNode[] = [
+      { tag: "retry", attrs: { count: "1", id: id!, t: now(), v: "1" } },
+      { tag: "registration", attrs: {}, content: encodeBigEndian(person.creds.registrationId) },
+    ];
+    noise.send({ tag: "receipt", attrs, content });
   }
 
   #show(id: string, to: string, message: proto.Message): void {
