@@ -68,17 +68,29 @@ Deno.test("signal hears in a group what mentions it, answers it or is a command,
   assertEquals(await all.settled(), ["for all"]);
 });
 
-Deno.test("signal hears no edits, removals, receipts, stories, stickers, group updates and nothing of its own", async () => {
+Deno.test("signal hears no receipts, stories, stickers, group updates and nothing of its own", async () => {
   await using test = await TestChannel.connected();
   const { signal } = test;
-  const first = signal.write(ANN, { message: "first" });
-  signal.rewrite(ANN, first, "first, edited");
-  signal.write(ANN, { remoteDelete: { timestamp: first } });
+  signal.write(ANN, { message: "first" });
   signal.write(ANN, { sticker: { packId: "00", stickerId: 1 } });
   signal.write(ANN, { groupInfo: { ...groupInfo(), type: "UPDATE" } });
   signal.write(ACCOUNT_ID, { message: "by itself" });
   await signal.deliver({ text: "on its phone", senderId: ANN, from: "own" });
   assertEquals(await test.settled(), ["first"]);
+});
+
+Deno.test("signal tells what a message says since it was edited, once and again, and that it was removed", async () => {
+  await using test = await TestChannel.connected();
+  const { signal, host } = test;
+  const first = signal.write(ANN, { message: "buy milk" });
+  const second = signal.rewrite(ANN, first, "buy oat milk");
+  const third = signal.rewrite(ANN, second, "buy soy milk");
+  signal.write(ANN, { remoteDelete: { timestamp: third } });
+  assertEquals(await test.settled(), ["buy milk", "buy oat milk", "buy soy milk", ""]);
+  const told = host.published.filter(({ content }) => /^(buy|$)/.test(content));
+  const id = told[0]!.messageId;
+  assertEquals(told.map(({ replaces }) => replaces), [undefined, id, id, id]);
+  assertEquals(new Set(told.map(({ messageId }) => messageId)).size, 4);
 });
 
 Deno.test("signal names in the log whose safety number has changed", async () => {

@@ -213,11 +213,22 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     });
   }
 
+  /** The message that was edited first: each edit names the one before. */
+  #firstOf(heard: HeardMessage): string {
+    const { memory } = this.#session;
+    const target = idOf({ ...heard, timestamp: heard.replaces! });
+    const first = memory.get<string>("edit", target) ?? target;
+    memory.set("edit", idOf(heard), first);
+    return first;
+  }
+
   read(heard: HeardMessage): PlatformMessage<SignalFile> {
     const { chatId, senderId, senderName, timestamp, text, quote, files } = heard;
+    const replaces = heard.replaces === undefined ? undefined : this.#firstOf(heard);
     const provenance = text === "" && files.length === 1 ? "own" : "file";
     return {
       ...{ chatId, messageId: idOf(heard), senderId, sentAt: timestamp },
+      ...replaces !== undefined && { replaces },
       ...senderName !== undefined && { senderName },
       metadata: {
         timestamp,
@@ -343,7 +354,7 @@ export async function accountsOf(rpc: SignalRpc): Promise<string[] | undefined> 
 }
 
 /** Two people may write at the same time. */
-function idOf({ senderId, timestamp }: HeardMessage): string {
+function idOf({ senderId, timestamp }: Pick<HeardMessage, "senderId" | "timestamp">): string {
   return `${timestamp}.${senderId}`;
 }
 

@@ -22,6 +22,8 @@ export interface HeardMessage {
   senderName?: string;
   /** With its sender the id of the message; milliseconds since 1970. */
   timestamp: number;
+  /** Timestamp of the message that it is an edit of, or the removal, where it says nothing; or of the edit before. */
+  replaces?: number;
   text: string;
   /** What it answers. */
   quote?: { text: string; author?: string };
@@ -86,8 +88,8 @@ export function recipientOf(
 }
 
 /**
- * Undefined for what is not for the agent: receipts, signs of typing, calls, stories, what the account
- * itself writes on another device, edits and removals (the first text counts).
+ * Undefined for what is not for the agent: receipts, signs of typing, calls, stories, and what the account
+ * itself writes on another device.
  */
 export function readEnvelope(
   params: unknown,
@@ -99,7 +101,8 @@ export function readEnvelope(
     ? objectOf(outer.result)
     : outer;
   const envelope = objectOf(found);
-  const data = objectOf(envelope.dataMessage);
+  const edit = objectOf(envelope.editMessage);
+  const data = objectOf(envelope.dataMessage ?? edit.dataMessage);
   const senderId = textOf(envelope.sourceUuid) ?? textOf(envelope.sourceNumber);
   if (objectOf(exception).type === "UntrustedIdentityException" && senderId !== undefined) {
     return { kind: "untrusted", senderId };
@@ -128,15 +131,20 @@ export function readEnvelope(
     number === me.number || (me.uuid !== undefined && uuid === me.uuid)
   );
   const text = withMentions(textOf(data.message) ?? "", mentions, me);
-  if (text === "" && files.length === 0 && !isNamed) return undefined;
+  const replaces = numberOf(edit.targetSentTimestamp) ??
+    numberOf(objectOf(data.remoteDelete).timestamp);
+  const isNothing = text === "" && files.length === 0;
+  if (isNothing && !isNamed && replaces === undefined) return undefined;
   const quote = data.quote === undefined || data.quote === null ? undefined : objectOf(data.quote);
-  const isAddressed = isNamed || /^\/[a-z_]+(?:\s|$)/.test(text) ||
+  // Of a message that was not, nobody knows, and nothing comes of it.
+  const isAddressed = replaces !== undefined || isNamed || /^\/[a-z_]+(?:\s|$)/.test(text) ||
     (quote !== undefined && isMe(quote, "author"));
   return {
     kind: "message",
     message: {
       ...about,
-      text: text === "" && files.length === 0 ? mentionOf(me.number) : text,
+      ...replaces !== undefined && { replaces },
+      text: isNothing && isNamed ? mentionOf(me.number) : text,
       ...quote !== undefined && { quote: quoteOf(quote) },
       files,
     },

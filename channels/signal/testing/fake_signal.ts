@@ -134,10 +134,11 @@ export class FakeSignal implements ChannelPlatform {
     this.#notify(this.#from(senderId), { type: "UntrustedIdentityException", message: null });
   }
 
-  /** Somebody edits a message of theirs. */
-  rewrite(senderId: string, targetSentTimestamp: number, message: string): void {
-    const editMessage = { targetSentTimestamp, dataMessage: this.#data({ message }) };
-    this.#notify({ ...this.#from(senderId), editMessage });
+  /** Somebody edits a message of theirs, which they name by its newest edit; gives that of this one. */
+  rewrite(senderId: string, targetSentTimestamp: number, message: string): number {
+    const dataMessage = this.#data({ message });
+    this.#notify({ ...this.#from(senderId), editMessage: { targetSentTimestamp, dataMessage } });
+    return dataMessage.timestamp;
   }
 
   /** Somebody reacts to a message of ours. */
