@@ -119,7 +119,7 @@ Deno.test({
     await preset.getByLabel("Temperature").fill("0.5");
     await checkLook(page);
     await preset.getByRole("button", { name: "Add" }).click();
-    const made = page.getByRole("region", { name: "very fast" });
+    const made = page.getByRole("group", { name: "very fast" });
     await made.waitFor();
     const models = page.locator('[data-path="agent.fallbacks"]');
     await models.getByRole("textbox").fill("server/fake");

@@ -38,7 +38,12 @@ export function SettingGroups({ settings, words, isWaiting, changed }: {
       isMap(schema) && !next.some((each) => each.path === path)
     ).toReversed();
     return (
-      <section key={path} class="setting-group" aria-label={title === "" ? undefined : title}>
+      <div
+        key={path}
+        class="setting-group"
+        role="group"
+        aria-label={title === "" ? undefined : title}
+      >
         {title !== "" && (
           <div class="section-head">
             <h3>{title}</h3>
@@ -67,7 +72,7 @@ export function SettingGroups({ settings, words, isWaiting, changed }: {
             ))}
           </div>
         )}
-      </section>
+      </div>
     );
   });
 }
