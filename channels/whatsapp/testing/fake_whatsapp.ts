@@ -575,9 +575,10 @@ export class FakeWhatsApp implements ChannelPlatform {
     }
     const shared = getBinaryNodeChild(node, "enc");
     if (shared !== undefined) {
+      message = undefined;
       for (const person of this.people) {
-        // Whoever has no key of the group has asked for it above.
-        message = await person.decryptFromGroup(to!, LID, shared).catch(() => message);
+        // Whoever has no key of the group has asked for it above. The first who can read it is enough.
+        message ??= await person.decryptFromGroup(to!, LID, shared).catch(() => undefined);
       }
     }
     noise.send({ tag: "ack", attrs: ack });
