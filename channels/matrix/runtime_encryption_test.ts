@@ -373,3 +373,39 @@ Deno.test("MatrixChannel is verified by emoji with whoever allowFrom lists, and 
   await test.heard("now you know me");
   assertEquals(test.texts, ["now you know me"]);
 });
+
+Deno.test("MatrixChannel is vouched for by another session of its account, which verifies it", async () => {
+  const server = await FakeHomeserver.open();
+  using element = await FakePerson.open(server, server.me, "ELEMENT");
+  await element.makeIdentity();
+  await using at = await encrypted({}, server);
+  const { channel } = at.test;
+  assertEquals((await channel.verify("show")).isVerified, false);
+  await element.machine.markAllTrackedUsersAsDirty();
+  await element.sync();
+  const [device] = (await element.machine.getUserDevices(new olm.UserId(server.me))).devices()
+    .filter(({ deviceId }) => deviceId.toString() === "HELPERDEV");
+  const [request, asked] = device!.requestVerification([olm.VerificationMethod.SasV1]);
+  await element.send(asked);
+  const step = async (action: "show" | "confirm", state: string) => {
+    for (let tries = 0;; tries += 1) {
+      const now = await channel.verify(action);
+      if (now.state === state) return now;
+      assert(tries < 200 && ["idle", "waiting"].includes(now.state), now.message);
+      await new Promise((again) => setTimeout(again, 2));
+      await element.sync();
+      if (request.isReady() && request.getVerification() === undefined) {
+        const [, start] = (await request.startSas())!;
+        await element.send(start);
+      }
+    }
+  };
+  const { emoji, with: other } = await step("show", "compare");
+  const sas = request.getVerification() as olm.Sas;
+  for (let tries = 0; !sas.canBePresented() && tries < 100; tries += 1) await element.sync();
+  assertEquals(other, server.me);
+  assertEquals(emoji?.map(({ symbol }) => symbol), sas.emoji()!.map(({ symbol }) => symbol));
+  for (const made of await sas.confirm()) await element.send(made);
+  await channel.verify("confirm");
+  assertEquals((await step("show", "done")).isVerified, true);
+});
