@@ -34,6 +34,7 @@ export class FakePerson {
   readonly name: string;
   readonly creds: AuthenticationCreds = initAuthCreds();
   readonly #signal;
+  /** Devices with a session, and groups whose key the device has. */
   readonly #known = new Set<string>();
 
   constructor(number: string, name: string) {
@@ -64,11 +65,12 @@ export class FakePerson {
     return { tag: "enc", attrs: { v: "2", type }, content: ciphertext };
   }
 
-  /** A message for a group, with the key that the device needs for it. */
+  /** A message for a group; with the first, and where it is asked for, the key that the device needs. */
   async encryptForGroup(
     group: string,
     to: DeviceKeys,
     message: proto.IMessage,
+    needsKey: boolean,
   ): Promise<BinaryNode[]> {
     const data = encodeWAMessage(message);
     const { ciphertext, senderKeyDistributionMessage: key } = await this.#signal
@@ -79,8 +81,10 @@ export class FakePerson {
       groupId: group,
       axolotlSenderKeyDistributionMessage: key,
     };
+    const hasKey = this.#known.has(group) && !needsKey;
+    this.#known.add(group);
     return [
-      await this.encrypt(to, { senderKeyDistributionMessage }),
+      ...hasKey ? [] : [await this.encrypt(to, { senderKeyDistributionMessage })],
       { tag: "enc", attrs: { v: "2", type: "skmsg" }, content: ciphertext },
     ];
   }

@@ -652,7 +652,7 @@ export class FakeWhatsApp implements ChannelPlatform {
     if (more.count !== undefined) written.sealed = undefined;
     written.sealed ??= attrs.participant === undefined
       ? [await from.encrypt(device, message)]
-      : await from.encryptForGroup(attrs.from!, device, message);
+      : await from.encryptForGroup(attrs.from!, device, message, more.count !== undefined);
     const node = { tag: "message", attrs: { ...attrs, ...more }, content: written.sealed };
     for (const { noise, isIn, given } of this.#clients) {
       if (!isIn || (more.count === undefined && given.has(id))) continue;
