@@ -57,8 +57,12 @@ export function Composer({ name, files, isBusy, send, stop, children }: {
   function changed() {
     const area = box.current!;
     isEmpty.value = area.value.trim() === "";
+    // What is above must not move while the text is measured: it would count as scrolled by hand.
+    const form = area.form!;
+    form.style.height = `${form.offsetHeight}px`;
     area.style.height = "auto";
     area.style.height = `${area.scrollHeight}px`;
+    form.style.height = "";
   }
 
   function attach(given: readonly File[]) {

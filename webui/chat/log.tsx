@@ -30,7 +30,7 @@ export function Log({ chat }: { chat: Chat }) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useSignal(true);
-  const lastTop = useRef(0);
+  const before = useRef({ top: 0, room: 0 });
   const said = useSignal("");
   const items = chat.items.value;
   const last = items.at(-1);
@@ -71,10 +71,13 @@ export function Log({ chat }: { chat: Chat }) {
         aria-label={t.chat.log}
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          // What grows moves the end away as well: only who scrolls up leaves it.
-          if (scrollHeight - scrollTop - clientHeight < NEAR_PX) isAtEnd.value = true;
-          else if (scrollTop < lastTop.current) isAtEnd.value = false;
-          lastTop.current = scrollTop;
+          // What grows moves the end away as well, and what shrinks pulls the top along: only who
+          // scrolls up leaves it.
+          const room = scrollHeight - clientHeight;
+          const { top, room: roomBefore } = before.current;
+          if (room - scrollTop < NEAR_PX) isAtEnd.value = true;
+          else if (scrollTop < top && room >= roomBefore) isAtEnd.value = false;
+          before.current = { top: scrollTop, room };
         }}
       >
         <div class="log-content" ref={content}>
