@@ -13,8 +13,12 @@ const manifest: ChannelDescriptor = {
   ],
   setup: {
     fields: {
-      homeserver: { kind: "string", label: "Homeserver, such as https://matrix.org" },
-      accessToken: { kind: "secret", label: "Access token of the bot's account" },
+      homeserver: {
+        kind: "string",
+        format: "url",
+        label: "Homeserver, such as https://matrix.org",
+      },
+      accessToken: { kind: "secret", format: "token", label: "Access token of the bot's account" },
       user: { kind: "string", label: "User name, to log in with a password instead" },
       password: { kind: "secret", label: "Password of the bot's account" },
       userId: {

@@ -16,7 +16,7 @@ import { deliveryError } from "./api/faults.ts";
 import { MatrixLogin } from "./api/matrix_login.ts";
 import type { MatrixItem } from "./inbound/heard.ts";
 import { MatrixDriver, type MatrixRef, type UploadedFile } from "./matrix_driver.ts";
-import { type MatrixConfig, matrixSettings } from "./settings.ts";
+import type { MatrixConfig } from "./settings.ts";
 
 export class MatrixChannel
   extends PlatformChannel<MatrixConfig, MatrixItem, MatrixRef, UploadedFile> {
@@ -24,9 +24,8 @@ export class MatrixChannel
   protected readonly language: string;
   readonly #login: MatrixLogin;
 
-  /** Throws `config_invalid`, naming the field that is wrong. */
   constructor(config: MatrixConfig, host: ChannelHost) {
-    super(matrixSettings(config), host);
+    super(config, host);
     const { stateDir, clock } = host;
     this.language = config.language;
     this.#login = new MatrixLogin({ config: this.config, stateDir, now: () => clock.now() });

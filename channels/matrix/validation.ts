@@ -6,12 +6,11 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
+import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { boundedFetch } from "./api/bounded_fetch.ts";
 import { readFault } from "./api/faults.ts";
 import { MatrixApi } from "./api/matrix_api.ts";
-import { homeserverUrl, tokenProblem } from "./settings.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -21,32 +20,10 @@ const WANTED_VERSION = "v1.7";
 /** The findings; none where everything is right. Never rejects. */
 export async function validate(
   values: Values,
-  { allowLocalServiceAccess, signal }: SetupContext,
+  { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const findings = checkIds(values);
-  const address = text(values.homeserver);
-  if (address === "") return findings;
-  const url = homeserverUrl(address);
-  if (url === undefined) {
-    const message =
-      `homeserver is ${JSON.stringify(address.slice(0, 80))}: expected a URL, such as ` +
-      "https://matrix.org, without a user, a query or a fragment";
-    return [...findings, error("homeserver", message)];
-  }
-  const isOwn = isLocalHost(url.hostname);
-  if (isOwn && !allowLocalServiceAccess) {
-    const message = "homeserver names this machine or its network, and " +
-      "channels.allowLocalServiceAccess is off";
-    return [...findings, error("homeserver", message)];
-  }
-  if (url.protocol === "http:" && !isOwn) {
-    findings.push(warning(
-      "homeserver",
-      "The connection is not encrypted: the token and all messages can be read on the way",
-    ));
-  }
   const fetch = boundedFetch({ clock: systemClock, maxFileBytes: 1024 * 1024, signal });
-  return [...findings, ...await probe(address, values, fetch)];
+  return [...checkIds(values), ...await probe(String(values.homeserver), values, fetch)];
 }
 
 async function probe(
@@ -73,8 +50,6 @@ async function probe(
     return [warning("homeserver", `There is no Matrix homeserver at ${homeserver}: ${words}`)];
   }
   const accessToken = text(values.accessToken);
-  const problem = tokenProblem(accessToken);
-  if (problem !== undefined) return [...findings, error("accessToken", problem)];
   return [
     ...findings,
     ...await (accessToken !== ""
@@ -138,7 +113,7 @@ async function addressBehind(
     const response = await fetch(new URL("/.well-known/matrix/client", homeserver));
     const known = await response.json() as { "m.homeserver"?: { base_url?: unknown } };
     const url = known["m.homeserver"]?.base_url;
-    if (typeof url !== "string" || homeserverUrl(url) === undefined) return undefined;
+    if (typeof url !== "string" || !/^https?:$/.test(new URL(url).protocol)) return undefined;
     const isOther = new URL(url).origin !== new URL(homeserver).origin;
     return isOther ? new URL(url).href.slice(0, 200) : undefined;
   } catch {

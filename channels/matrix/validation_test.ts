@@ -1,12 +1,13 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeHomeserver } from "./testing/fake_homeserver.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
+import manifest from "./manifest.ts";
 import { validate } from "./validation.ts";
 
-const context = { allowLocalServiceAccess: true, signal: new AbortController().signal };
-
 /** Findings as short texts. */
-async function found(values: Record<string, unknown>, more: Partial<typeof context> = {}) {
-  const findings = await validate(values, { ...context, ...more });
+async function found(section: Record<string, unknown>, allowLocal = true) {
+  const subject = { descriptor: manifest, validate };
+  const findings = await checkSection(subject, section, { allowLocal });
   return findings.map(({ level, field, message }) => `${level} ${field}: ${message}`);
 }
 
@@ -47,10 +48,11 @@ Deno.test("validate() warns of what cannot be reached or asked, and refuses what
   ) {
     assertMatch((await found({ homeserver }))[0]!, /^error homeserver: .*expected a URL/);
   }
-  const [local] = await found(server.section, { allowLocalServiceAccess: false });
+  const [local] = await found(server.section, false);
   assertMatch(local!, /^error homeserver: .*allowLocalServiceAccess is off/);
   assertMatch(
-    (await found({ userId: "helper", allowFrom: ["alice"] })).join("\n"),
+    (await found({ homeserver: "https://127.0.0.1:1", userId: "helper", allowFrom: ["alice"] }))
+      .join("\n"),
     /error userId: .*expected @name:server\nwarning allowFrom: allowFrom holds "alice"/,
   );
 });

@@ -8,7 +8,8 @@ import { ApiError } from "../api/error.ts";
 import { t } from "../locale.ts";
 import { wordsOf } from "../ui/problem.tsx";
 import { namedInstance } from "./named_instance.ts";
-import { draftOf, shownValue, type ValueForm, ValueInput, valueOf } from "../ui/value_input.tsx";
+import type { ValueForm } from "../ui/value_form.ts";
+import { draftOf, shownValue, ValueInput, valueOf } from "../ui/value_input.tsx";
 
 type Channel = Answer<"channels.list">["channels"][number];
 type Instance = Channel["instances"][number];

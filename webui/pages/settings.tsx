@@ -5,14 +5,9 @@ import { useEffect } from "preact/hooks";
 import { href } from "../app/router.ts";
 import { t } from "../locale.ts";
 import { RestartNotice } from "../setup/restart_notice.tsx";
-import { placesOf, type Schema } from "../setup/setting_form.ts";
+import { placesOf, type Schema, type SettingWords } from "../setup/setting_form.ts";
 import { type PlacedSetting, SettingGroups } from "../setup/setting_groups.tsx";
-import {
-  descriptionOf,
-  type SettingWords,
-  titleOf as titleOfKey,
-  useSettingWords,
-} from "../setup/setting_words.ts";
+import { descriptionOf, titleOf as titleOfKey, useSettingWords } from "../setup/setting_words.ts";
 import { PageHead } from "../ui/page_head.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { SearchBox } from "../ui/search_box.tsx";

@@ -7,8 +7,15 @@ import { t } from "../locale.ts";
 import { useAction } from "../ui/use_action.ts";
 import { wordsOf } from "../ui/problem.tsx";
 import { ValueInput, valueOf } from "../ui/value_input.tsx";
-import { entryPath, formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
-import { descriptionOf, type SettingWords, titleOf } from "./setting_words.ts";
+import {
+  entryPath,
+  formOf,
+  isMap,
+  type KeyPlace,
+  type Schema,
+  type SettingWords,
+} from "./setting_form.ts";
+import { descriptionOf, titleOf } from "./setting_words.ts";
 
 /** Of an entry that is a value and no object. */
 const VALUE = "";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ValueForm } from "../ui/value_input.tsx";
+import type { ValueForm } from "../ui/value_form.ts";
 
 /** As much of JSON Schema as the configuration's has. */
 export interface Schema {
@@ -24,6 +24,9 @@ export interface Schema {
   additionalProperties?: Schema | false;
   anyOf?: readonly Schema[];
 }
+
+/** Titles and descriptions of keys, by patterns of paths. */
+export type SettingWords = Readonly<Record<string, Pick<Schema, "title" | "description">>>;
 
 /** A key of the configuration, or a section, or an entry that people name. */
 export interface KeyPlace {

@@ -7,9 +7,9 @@ import { confirm } from "../ui/confirm.tsx";
 import { wordsOf } from "../ui/problem.tsx";
 import { useAction } from "../ui/use_action.ts";
 import { AddEntry } from "./add_entry.tsx";
-import { isMap, type KeyPlace } from "./setting_form.ts";
+import { isMap, type KeyPlace, type SettingWords } from "./setting_form.ts";
 import { SettingRow } from "./setting_row.tsx";
-import { type SettingWords, titleOf } from "./setting_words.ts";
+import { titleOf } from "./setting_words.ts";
 
 type Setting = Answer<"settings.get">["settings"][number];
 

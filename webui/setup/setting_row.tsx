@@ -8,8 +8,8 @@ import { CopyButton } from "../ui/copy_button.tsx";
 import { wordsOf } from "../ui/problem.tsx";
 import { draftOf, shownValue, ValueInput, valueOf } from "../ui/value_input.tsx";
 import { AddEntry } from "./add_entry.tsx";
-import { formOf, isMap, type KeyPlace, type Schema } from "./setting_form.ts";
-import { descriptionOf, type SettingWords, titleOf } from "./setting_words.ts";
+import { formOf, isMap, type KeyPlace, type Schema, type SettingWords } from "./setting_form.ts";
+import { descriptionOf, titleOf } from "./setting_words.ts";
 
 type Setting = Answer<"settings.get">["settings"][number];
 type Changed = Answer<"settings.change">;

@@ -8,10 +8,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { language } from "../locale.ts";
-import type { KeyPlace, Schema } from "./setting_form.ts";
-
-/** Titles and descriptions, by patterns of paths. */
-export type SettingWords = Readonly<Record<string, Pick<Schema, "title" | "description">>>;
+import type { KeyPlace, SettingWords } from "./setting_form.ts";
 
 const LANGUAGES: Readonly<Record<string, () => Promise<{ default: SettingWords }>>> = {
   de: () => import("./words/de.ts"),

@@ -7,14 +7,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../locale.ts";
 import { Icon } from "./icon.tsx";
-
-/** What a value may be. */
-export type ValueForm =
-  | { kind: "text" | "lines" | "secret" | "list" | "json" }
-  /** `isOptional`: neither is a value of its own. */
-  | { kind: "bool"; isOptional: boolean }
-  | { kind: "number"; min?: number; max?: number; isWhole: boolean }
-  | { kind: "enum"; choices: readonly string[] };
+import type { ValueForm } from "./value_form.ts";
 
 /** The text that a value is edited as; a secret is never shown. */
 export function draftOf(value: unknown, { kind }: ValueForm): string {

@@ -3,27 +3,11 @@
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
 import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
 import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
+import manifest from "../manifest.ts";
 import { MatrixChannel } from "../runtime.ts";
 import type { MatrixConfig } from "../settings.ts";
 import { FakeHomeserver } from "./fake_homeserver.ts";
-
-const DEFAULTS: MatrixConfig = {
-  homeserver: "",
-  accessToken: "",
-  user: "",
-  password: "",
-  userId: "",
-  deviceName: "Agent service",
-  respond: "mention",
-  threads: "follow",
-  encryption: "on",
-  inviteFrom: [],
-  ackReaction: "-",
-  editEveryMs: 3_000,
-  language: "en",
-  allowFrom: ["*"],
-  streaming: true,
-};
 
 export class TestChannel {
   readonly server: FakeHomeserver;
@@ -44,7 +28,8 @@ export class TestChannel {
     this.server = server;
     this.host = host;
     this.#isOwner = isOwner;
-    const config = { ...DEFAULTS, ...server.section, editEveryMs: 3_000, ...changes };
+    const section = { ackReaction: "-", editEveryMs: 3_000, ...server.section, ...changes };
+    const config = configFor(manifest, { section }) as unknown as MatrixConfig;
     this.channel = new MatrixChannel(config, host);
     this.#started = this.channel.start().then(
       () => void (this.ended = "stopped"),

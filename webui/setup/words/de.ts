@@ -1,6 +1,6 @@
 /** Keys of the configuration in German, by their paths: title and description; `*` is a name that people give. */
 
-import type { SettingWords } from "../setting_words.ts";
+import type { SettingWords } from "../setting_form.ts";
 
 const words: SettingWords = {
   "$schema": { title: "Schema", description: "Wo das Schema dieser Datei steht." },
