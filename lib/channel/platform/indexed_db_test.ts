@@ -10,6 +10,7 @@ import {
   provideIndexedDb,
 } from "./indexed_db.ts";
 import { type Key, keyBytes, keyOf } from "./indexed_db_key.ts";
+import { lockedFlags } from "../../packages/locked_packages.ts";
 
 const key = fc.letrec<{ key: Key }>((tie) => ({
   key: fc.oneof(
@@ -168,7 +169,7 @@ Deno.test("IndexedDB has each transaction that it said is complete after the pro
         transaction.commit();
       }`;
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--cached-only", "--config", "deno.json", "-"],
+      args: ["run", "-A", "--cached-only", ...lockedFlags(), "-"],
       cwd: new URL("../../../", import.meta.url),
       stdin: "piped",
       stdout: "piped",
