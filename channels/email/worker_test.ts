@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { PackageWorker } from "../../lib/operations/channels/testing/package_worker.ts";
 import type { InboundMessage } from "../../lib/contract/inbound_message.ts";
+import { configFor } from "../../lib/channel/testing/trial.ts";
 import { needs } from "../../tests/support/needs.ts";
 import manifest from "./manifest.ts";
 import { deliver, mailsArrived, plainMail } from "./testing/mail_client.ts";
@@ -16,12 +17,13 @@ Deno.test({
   ),
   async fn() {
     await using servers = await startMailServers();
-    const config = sectionOf(servers, {
+    const section = sectionOf(servers, {
       imapTls: "starttls",
       imapPort: servers.imap.port,
       smtpTls: "starttls",
       smtpPort: servers.smtp.port,
     });
+    const config = configFor(manifest, { section });
     await using worker = await PackageWorker.open({ manifest, folder, config });
     assertEquals(await worker.validate(config), []);
     const [outside] = await worker.validate({ ...config, imapPort: 9 });
