@@ -5,6 +5,7 @@
  * @module
  */
 
+import { listenAddress } from "../base/addresses.ts";
 import { endpointAt, endpointHost } from "../base/local_endpoint.ts";
 import type { Permission } from "../base/permission.ts";
 import type { Config } from "../config/schema.ts";
@@ -33,7 +34,7 @@ export function computePermissions(inputs: PermissionInputs): Permission[] {
   const { config, paths } = inputs;
   const table: Permission[] = [];
   if (inputs.api) {
-    table.push({ kind: "net", value: hostPort(config.api.host, config.api.port), askedBy: "api" });
+    table.push({ kind: "net", value: listenPort(config.api), askedBy: "api" });
   }
   if (inputs.channels && config.channels.websocket.enabled) {
     table.push(...websocketPermissions(config.channels.websocket));
@@ -66,7 +67,7 @@ function websocketPermissions(
 ): Permission[] {
   const askedBy = "channels.websocket";
   const table: Permission[] = [];
-  if (socketPath === "") table.push({ kind: "net", value: hostPort(host, port), askedBy });
+  if (socketPath === "") table.push({ kind: "net", value: listenPort({ host, port }), askedBy });
   else {
     table.push({ kind: "net", value: `unix:${socketPath}`, askedBy });
     table.push({ kind: "read", value: socketPath, askedBy });
@@ -79,6 +80,10 @@ function websocketPermissions(
     table.push({ kind: "env", value: variable, askedBy: "ws at import" });
   }
   return table;
+}
+
+function listenPort({ host, port }: { host: string; port: number }): string {
+  return hostPort(listenAddress(host), port);
 }
 
 function hostPort(host: string, port: number): string {

@@ -43,3 +43,23 @@ Deno.test("computePermissions() has the socket of the home, and on Windows a por
     ["write", "/run/service.sock.json"],
   ]);
 });
+
+Deno.test("computePermissions() has the address of localhost where a port listens there", () => {
+  const table = computePermissions({
+    config: configSchema.parse({
+      api: { host: "localhost", port: 8_080 },
+      channels: { websocket: { host: "LocalHost", port: 8_081 } },
+    }),
+    api: true,
+    channels: true,
+    paths: { dataDir: "/data", socket: "/run/service.sock" },
+    providers: [{ host: "localhost", port: 11_434, provider: "ollama" }],
+    env: [],
+    sources: [],
+  });
+  assertEquals(table.filter(({ kind }) => kind === "net").slice(0, 3).map(({ value }) => value), [
+    "127.0.0.1:8080",
+    "127.0.0.1:8081",
+    "localhost:11434",
+  ]);
+});

@@ -91,3 +91,8 @@ function publicOr(range: string): string {
 function fromBytes(bytes: number[]): string {
   return ipaddr.fromByteArray(bytes).toString();
 }
+
+/** What to bind for a host: this machine's own name needs nobody who resolves it. */
+export function listenAddress(host: string): string {
+  return host.toLowerCase() === "localhost" ? "127.0.0.1" : host;
+}

@@ -11,6 +11,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { systemClock } from "../base/clock.ts";
+import { listenAddress } from "../base/addresses.ts";
 import { settlesWithin } from "../contract/life.ts";
 import { refuseUpgrade } from "./refuse_upgrade.ts";
 import { ServiceError } from "../base/errors.ts";
@@ -249,7 +250,7 @@ async function bind(
     return () => {};
   }
   const bounded = new BoundedPort(server, {
-    host,
+    host: listenAddress(host),
     port,
     maxConnections,
     backlog: limits?.backlog ?? 128,
