@@ -47,6 +47,10 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
     channels: { sendProgress: false, ...Object.fromEntries(sections) },
   });
 
+  for (const [name, platform] of platforms) {
+    await platform.prepare?.(`${home.dir}/home/data/channels/${name}`);
+  }
+
   const deadline = AbortSignal.timeout(PATIENCE_MS);
   /** Numbers of the answers that have arrived, in order. */
   const came = (name: string) =>

@@ -43,7 +43,7 @@ export interface PlatformWorldOptions {
 }
 
 /** How long is waited for anything, milliseconds. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 export class PlatformWorld implements AsyncDisposable {
   readonly platforms: Platforms;
