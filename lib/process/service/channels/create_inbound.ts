@@ -126,11 +126,16 @@ class Intake {
   async #change(arrival: Arrival, replaces: string): Promise<Published> {
     const { turns } = this.#deps;
     const { spec: { runtimeName }, message: { chatId }, actor, signal } = arrival;
+    const waiting = () => {
+      const found = turns.repeated(requestKeyOf(runtimeName, chatId, replaces));
+      return found?.turn.status === "queued" && found.turn.actor === actor ? found : undefined;
+    };
+    // Of what can't change any more no file is read.
+    if (waiting() === undefined) return { kind: "edit", counts: false };
+    using _ = await this.#mayRead(arrival);
     const input = await this.#readInput(arrival);
-    const found = turns.repeated(requestKeyOf(runtimeName, chatId, replaces));
-    if (found?.turn.status !== "queued" || found.turn.actor !== actor) {
-      return { kind: "edit", counts: false };
-    }
+    const found = waiting();
+    if (found === undefined) return { kind: "edit", counts: false };
     const isGone = input.every((part) => part.type === "text" && part.text.trim() === "");
     if (!isGone) return { kind: "edit", counts: await turns.revise(found.id, input) };
     found.cancel();
@@ -192,12 +197,12 @@ class Intake {
   async #submit(arrival: Arrival): Promise<Published> {
     const { turns, deliveries } = this.#deps;
     const { spec: { runtimeName, channel }, sessionKey, actor, requestKey, signal } = arrival;
-    const { chatId, content, media = [], metadata = {}, streaming } = arrival.message;
+    const { chatId, content, metadata = {}, streaming } = arrival.message;
     let chars = content.length;
     for (;;) {
       await turns.room({ sessionKey, chars }, signal);
       // Not before there is room for them: what waits holds no files.
-      const leave = media.length === 0 ? undefined : await this.#reading.take(signal);
+      using _ = await this.#mayRead(arrival);
       try {
         signal.throwIfAborted();
         const input = await this.#readInput(arrival);
@@ -217,10 +222,14 @@ class Intake {
         return { kind: "turn", turnId: turn.id, repeated: turn.repeated };
       } catch (error) {
         if (!(error instanceof ServiceError) || !WAITS.has(error.code)) throw error;
-      } finally {
-        leave?.();
       }
     }
+  }
+
+  /** Resolves when the files of a message may be in memory, until that is disposed of. */
+  async #mayRead({ message: { media = [] }, signal }: Arrival): Promise<Disposable> {
+    const leave = media.length === 0 ? undefined : await this.#reading.take(signal);
+    return { [Symbol.dispose]: () => leave?.() };
   }
 
   async #readInput({ spec, message, signal }: Arrival): Promise<InputPart[]> {
