@@ -41,8 +41,13 @@ export function Log({ chat }: { chat: Chat }) {
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior });
 
   useLayoutEffect(() => toEnd(), [chat]);
-  useEffect(() => {
-    const observer = new ResizeObserver(() => isAtEnd.value && toEnd());
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => {
+      // It is also told that the log goes.
+      if (scroller.current === null) return;
+      if (isAtEnd.value) toEnd();
+      before.current = placeIn(scroller.current);
+    });
     observer.observe(content.current!);
     observer.observe(scroller.current!);
     return () => observer.disconnect();
@@ -70,14 +75,13 @@ export function Log({ chat }: { chat: Chat }) {
         aria-live="off"
         aria-label={t.chat.log}
         tabIndex={0}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          // What grows moves the end away as well, and what shrinks pulls the top along: only who
-          // scrolls up leaves it.
-          const room = scrollHeight - clientHeight;
-          const { top, room: roomBefore } = before.current;
-          if (room - scrollTop < NEAR_PX) isAtEnd.value = true;
-          else if (scrollTop < top && room >= roomBefore) isAtEnd.value = false;
-          before.current = { top: scrollTop, room };
+        onScroll={({ currentTarget }) => {
+          const { top, room } = placeIn(currentTarget);
+          // What grows moves the end away as well, and what shrinks pulls the top along, even in one
+          // frame: only who scrolls up in what stays leaves it.
+          if (room - top < NEAR_PX) isAtEnd.value = true;
+          else if (top < before.current.top && room === before.current.room) isAtEnd.value = false;
+          before.current = { top, room };
         }}
       >
         <div class="log-content" ref={content}>
@@ -107,6 +111,11 @@ export function Log({ chat }: { chat: Chat }) {
       <div class="hidden" role="status">{said.value}</div>
     </div>
   );
+}
+
+/** How far an element is scrolled, and can be, in pixels. */
+function placeIn({ scrollTop, scrollHeight, clientHeight }: Element): { top: number; room: number } {
+  return { top: scrollTop, room: scrollHeight - clientHeight };
 }
 
 /**

@@ -35,7 +35,6 @@ export function Menu(
     const isBelow = at.bottom + offsetHeight + 8 < innerHeight;
     style.left = `${Math.max(8, left)}px`;
     style.top = `${Math.max(8, isBelow ? at.bottom + 4 : at.top - offsetHeight - 4)}px`;
-    list.current.querySelector("button")?.focus();
   }
 
   function move(event: KeyboardEvent) {
@@ -81,10 +80,11 @@ export function Menu(
         onToggle={place}
         onKeyDown={move}
       >
-        {isOpen.value && items.map(({ label, icon, isChosen, isDanger, run }) => (
+        {isOpen.value && items.map(({ label, icon, isChosen, isDanger, run }, at) => (
           <button
             key={label}
             type="button"
+            autofocus={at === 0}
             role={isChosen === undefined ? "menuitem" : "menuitemradio"}
             aria-checked={isChosen}
             class={isDanger ? "danger" : undefined}
