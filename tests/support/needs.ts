@@ -86,10 +86,15 @@ export const PROGRAMS = {
   zsh: { command: "zsh", package: "zsh" },
 } as const satisfies Record<string, Program>;
 
-/** What bubblewrap has to make for a test: a sandbox such as the service's, of a program that does nothing. */
+/**
+ * What bubblewrap has to make for a test: a sandbox such as the service's, of a program that does nothing.
+ * Without the root, whose mounts other tests come and go with, and bubblewrap then gives up.
+ */
 const TRIAL = [
   ...["--unshare-user", "--unshare-pid", "--unshare-net", "--disable-userns", "--cap-drop", "ALL"],
-  ...["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"],
+  ...["--ro-bind", "/usr", "/usr"],
+  ...["/bin", "/lib", "/lib64"].flatMap((path) => ["--ro-bind-try", path, path]),
+  ...["--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"],
 ];
 
 /** The need of a bubblewrap that is installed, and that the kernel lets work. */
