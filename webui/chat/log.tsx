@@ -114,7 +114,9 @@ export function Log({ chat }: { chat: Chat }) {
 }
 
 /** How far an element is scrolled, and can be, in pixels. */
-function placeIn({ scrollTop, scrollHeight, clientHeight }: Element): { top: number; room: number } {
+function placeIn(
+  { scrollTop, scrollHeight, clientHeight }: Element,
+): { top: number; room: number } {
   return { top: scrollTop, room: scrollHeight - clientHeight };
 }
 
