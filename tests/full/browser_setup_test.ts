@@ -208,7 +208,8 @@ Deno.test({
     await tabTo(page, "link", "Webhook");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Webhook", level: 1 }).waitFor();
-    await page.getByText("Still needed: secret").waitFor();
+    const title = await page.locator('[data-field="secret"] label').innerText();
+    await page.getByText(`Still needed: ${title}`).waitFor();
     await page.getByRole("button", { name: "Switch on" }).click();
     await page.getByText("secret is not set").waitFor();
     const secret = page.locator('[data-field="secret"]');

@@ -7,6 +7,7 @@ import { t } from "../locale.ts";
 import { Icon } from "../ui/icon.tsx";
 import { accountsInUse } from "./in_use.ts";
 import { Initial } from "./initial.tsx";
+import { missingWords } from "./missing_words.ts";
 import { StateTag, stateWords, type Status } from "./state_tag.tsx";
 
 type Channel = Answer<"channels.list">["channels"][number];
@@ -71,7 +72,7 @@ function nextStep(channel: Channel, status: Status | undefined): string | undefi
   const accounts = accountsInUse(channel);
   const missing = new Set(accounts.flatMap(({ missing }) => missing));
   const isReady = accounts.every(({ configured }) => configured);
-  if (missing.size > 0) return t.channels.missing([...missing].join("; "));
+  if (missing.size > 0) return missingWords([...missing], channel);
   if (!channel.enabled) return isReady ? t.channels.next.switchOn : t.channels.next.finish;
   if (!isReady || status?.state === "failed") return t.channels.next.mend;
   if (accounts.some(({ status }) => (status?.missed ?? 0) > 0)) return t.channels.next.answer;

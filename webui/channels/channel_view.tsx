@@ -13,6 +13,7 @@ import { useAction } from "../ui/use_action.ts";
 import { ChannelForm } from "./channel_form.tsx";
 import { ConnectFlow } from "./connect_flow.tsx";
 import { MissedMessages } from "./missed_messages.tsx";
+import { missingWords } from "./missing_words.ts";
 import { namedInstance } from "./named_instance.ts";
 import { PackagePart } from "./package_part.tsx";
 import { StateTag, stateWords } from "./state_tag.tsx";
@@ -108,7 +109,7 @@ function InstanceHead({ channel, instance, changed, mayChange }: {
           <StateTag channel={{ ...instance, enabled: isOn }} status={status} />
           {status !== undefined && isOn && <span class="muted small">{stateWords(status)}</span>}
         </p>
-        {missing.length > 0 && <p class="small warn">{t.channels.missing(missing.join("; "))}</p>}
+        {missing.length > 0 && <p class="small warn">{missingWords(missing, channel)}</p>}
         {status?.problem !== undefined && <p class="problem">{status.problem}</p>}
         {problem !== undefined && <p class="problem" role="alert">{wordsOf(problem)}</p>}
       </div>

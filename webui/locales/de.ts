@@ -289,6 +289,7 @@ const de: Strings = {
       wait: "Er versucht es selbst noch einmal. Einstellungen ansehen",
     },
     missing: (what) => `Es fehlt noch: ${what}`,
+    or: " oder ",
     switchOn: "Einschalten",
     switchOff: "Ausschalten",
     offOwnTitle: (name) => `${name} ausschalten?`,

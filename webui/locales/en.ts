@@ -283,6 +283,7 @@ const en = {
       wait: "It tries again by itself. See its settings",
     },
     missing: (what: string) => `Still needed: ${what}`,
+    or: " or ",
     switchOn: "Switch on",
     switchOff: "Switch off",
     offOwnTitle: (name: string) => `Switch off ${name}?`,
