@@ -94,6 +94,7 @@ const manifest: ChannelDescriptor = {
     "voice",
     "groups",
     "catch_up",
+    "verification",
     "idempotent_send",
   ],
   defaultActivation: false,

@@ -155,6 +155,8 @@ export const CHANNEL_CAPABILITIES = [
   "groups",
   /** What was written while the service was down is heard after the start. */
   "catch_up",
+  /** Its session of an encrypted platform can be verified by emoji. */
+  "verification",
   /** A send may be repeated without harm: the platform knows its id. */
   "idempotent_send",
   /** Serves connections in the service itself instead of a worker of its own. */

@@ -2,6 +2,9 @@
 
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import * as olm from "@matrix-org/matrix-sdk-crypto-wasm";
+import { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts";
+import { FakePerson } from "../../channels/matrix/testing/fake_person.ts";
 import { ACCOUNT, FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import { checkLook, openPage } from "../support/browser.ts";
 import { openJournal } from "../../lib/journal/open.ts";
@@ -389,6 +392,81 @@ Deno.test({
     await page.getByRole("button", { name: "Switch off" }).click();
     await page.getByRole("button", { name: "Switch on" }).waitFor();
     await signal.close();
+  },
+});
+
+Deno.test({
+  ...needs(
+    "the session of an encrypted Matrix account is verified by emoji on its page",
+    "chromium",
+  ),
+  async fn() {
+    const server = await FakeHomeserver.open();
+    using element = await FakePerson.open(server, server.me, "ELEMENT");
+    await element.makeIdentity();
+    const { homeserver, accessToken } = server.section as Record<string, string>;
+    const config = await readConfig();
+    await Deno.writeTextFile(
+      configFile(),
+      JSON.stringify({
+        ...config,
+        channels: { ...config.channels, matrix: { homeserver, accessToken, enabled: true } },
+      }),
+    );
+    assertEquals((await shared.home.run(["reload"])).code, 0);
+    await using page = await openAt("#/channels/matrix");
+    const part = page.getByRole("region", { name: "Verify by emoji" });
+    const press = (name: string) => part.getByRole("button", { name, exact: true }).click();
+    await press("Verify by emoji");
+    await part.getByText("not verified by its account").waitFor();
+    await press("Cancel");
+    await part.getByText("Show everybody").waitFor();
+
+    /** The bot's other client asks, and goes on until both sides see the emoji. */
+    async function compare(): Promise<[olm.Sas, string[]]> {
+      await element.machine.markAllTrackedUsersAsDirty();
+      await element.sync();
+      const sessions = await element.machine.getUserDevices(new olm.UserId(server.me));
+      const bot = sessions.devices().find(({ deviceId }) => deviceId.toString() !== "ELEMENT")!;
+      const [request, asked] = bot.requestVerification([olm.VerificationMethod.SasV1]);
+      await element.send(asked);
+      const sas = () => request.getVerification() as olm.Sas | undefined;
+      while (!sas()?.canBePresented()) {
+        await page.waitForResponse("**/verify");
+        await element.sync();
+        if (request.isReady() && sas() === undefined) {
+          await element.send((await request.startSas())![1]);
+        }
+      }
+      await part.getByRole("listitem").nth(6).waitFor();
+      return [sas()!, await part.getByRole("listitem").allInnerTexts()];
+    }
+
+    await press("Verify by emoji");
+    await compare();
+    await checkLook(page);
+    await press("They don’t match");
+    await part.getByRole("alert").getByText("Not verified: ").waitFor();
+
+    await press("Verify by emoji");
+    const [sas, shown] = await compare();
+    assertEquals(
+      shown.map((text) => text.split(/\s+/)),
+      sas.emoji()!.map(({ symbol, description }) => [symbol, ...description.split(" ")]),
+    );
+    for (const made of await sas.confirm()) await element.send(made);
+    await press("They match");
+    const done = part.getByText(`Verified with ${server.me}.`);
+    while (!await done.isVisible()) {
+      await Promise.race([page.waitForResponse("**/verify"), done.waitFor()]);
+      await element.sync();
+    }
+    await part.getByText("· verified by its account").waitFor();
+    await using german = await openPage(page.url(), { locale: "de" });
+    await german.getByRole("button", { name: "Mit Emojis verifizieren" }).waitFor();
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Switch on" }).waitFor();
+    await server.close();
   },
 });
 

@@ -16,6 +16,7 @@ import { MissedMessages } from "./missed_messages.tsx";
 import { missingWords } from "./missing_words.ts";
 import { namedInstance } from "./named_instance.ts";
 import { PackagePart } from "./package_part.tsx";
+import { SessionVerification } from "./session_verification.tsx";
 import { StateTag, stateWords } from "./state_tag.tsx";
 
 type Channel = Answer<"channels.list">["channels"][number];
@@ -58,6 +59,10 @@ export function ChannelView({ channel, changed }: { channel: Channel; changed():
               ? <h2>{title}</h2>
               : <InstanceHead {...{ channel, instance, changed, mayChange }} />}
             {mayChange && connects && <ConnectFlow {...{ channel, instance, changed }} />}
+            {may("channels.verify") && status?.state === "running" &&
+              channel.capabilities.includes("verification") && (
+              <SessionVerification name={runtime_name} />
+            )}
             {(status?.missed ?? 0) > 0 && may("missed.list") && (
               <MissedMessages name={runtime_name} />
             )}

@@ -300,6 +300,25 @@ const en = {
     code: "Code",
     qr: "QR code to scan",
     sendAnswer: "Send",
+    verification: {
+      title: "Verify by emoji",
+      lead: "Show everybody that encrypted messages really come from this bot.",
+      begin: "Verify by emoji",
+      session: "Session",
+      key: "Key",
+      vouched: "verified by its account",
+      notVouched: "not verified by its account",
+      idle: "Open the bot’s profile in a client of somebody who may write to it, or the sessions " +
+        "of the bot’s own account, and choose Verify.",
+      waiting: (who: string) => `Waiting for ${who}.`,
+      compare: (who: string) => `Does the client of ${who} show these, in this order?`,
+      same: "They match",
+      different: "They don’t match",
+      done: (who: string) => `Verified with ${who}.`,
+      failed: (why: string) => `Not verified: ${why}`,
+      /** Their names in other languages, by the English ones that clients show. */
+      emoji: {} as Readonly<Record<string, string>>,
+    },
     pairings: {
       title: "Waiting to be let in",
       lead: "They wrote to a bot and were given a code. Allow only whoever told you theirs: " +

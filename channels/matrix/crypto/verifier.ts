@@ -39,9 +39,9 @@ export class Verifier {
     const about = { with: request.otherUserId.toString() };
     const sas = request.getVerification() as Sas | undefined;
     if (action === "cancel") {
-      await this.#send([
-        sas === undefined ? request.cancel() : sas.cancelWithCode("m.mismatched_sas"),
-      ]);
+      // Whoever sees the emoji says by that that they differ.
+      const sees = sas?.canBePresented() && !sas.haveWeConfirmed();
+      await this.#send([sees ? sas!.cancelWithCode("m.mismatched_sas") : request.cancel()]);
     } else if (request.phase() === Phase.Requested) {
       await this.#send([request.acceptWithMethods([VerificationMethod.SasV1])]);
     } else if (sas !== undefined && !sas.weStarted() && !sas.hasBeenAccepted()) {

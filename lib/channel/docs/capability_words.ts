@@ -81,6 +81,11 @@ export const ABILITIES: readonly Ability[] = [
     isOf: can("catch_up"),
   },
   {
+    title: "Verified",
+    words: "its session in encrypted chats can be verified by emoji.",
+    isOf: can("verification"),
+  },
+  {
     title: "Safe to repeat",
     words:
       "a message of which nobody knows whether it arrived is sent again by itself: the platform " +
