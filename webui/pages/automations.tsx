@@ -17,6 +17,9 @@ export default function AutomationsPage({ rest }: { rest: string }) {
   return rest === "" ? <AutomationList /> : <AutomationPage key={rest} id={rest} />;
 }
 
+/** Automations that are asked for at once. */
+const AT_ONCE = 200;
+/** Rows that are shown at once. */
 const PAGE = 50;
 /** So many are seen at a glance. */
 const WORTH_SEARCHING = 8;
@@ -29,36 +32,32 @@ const STATES = {
   failed: ({ last_run }: AutomationView) => last_run?.state === "failed",
 };
 
+interface Entry {
+  view: AutomationView;
+  /** What a search looks at. */
+  text: string;
+}
+
 function AutomationList() {
-  const views = useSignal<readonly AutomationView[] | undefined>(undefined);
-  const after = useSignal<string | undefined>(undefined);
+  const entries = useSignal<readonly Entry[] | undefined>(undefined);
+  const rows = useSignal(PAGE);
   const problem = useSignal<unknown>(undefined);
   const isCreating = useSignal(false);
   const wanted = useSignal("");
   const state = useSignal<keyof typeof STATES>("all");
-  const isFiltered = wanted.value.trim() !== "" || state.value !== "all";
-  async function load(cursor?: string) {
+  async function load() {
     problem.value = undefined;
     try {
-      const page = await ask("automations.list", { limit: PAGE, after: cursor });
-      const before = cursor === undefined ? [] : views.value ?? [];
-      views.value = [...before, ...page.automations];
-      after.value = page.after;
+      entries.value = (await loadAll()).toSorted(soonestFirst).map(entryOf);
     } catch (error) {
       problem.value = error;
     }
   }
   useEffect(() => void load(), []);
-  // Whoever looks for some looks among all.
-  useEffect(() => {
-    if (isFiltered && after.value !== undefined) void load(after.value);
-  }, [isFiltered, after.value]);
   const words = wanted.value.toLowerCase().split(/\s+/);
-  const shown = views.value?.filter((view) => {
-    const { name, message, schedule } = view.automation;
-    const text = `${name} ${message} ${scheduleSentence(schedule)}`.toLowerCase();
-    return STATES[state.value](view) && words.every((word) => text.includes(word));
-  }).toSorted(soonestFirst);
+  const found = entries.value?.filter(({ view, text }) =>
+    STATES[state.value](view) && words.every((word) => text.includes(word))
+  );
   return (
     <div class="page">
       <PageHead title={t.pages.automations} lead={t.automations.lead}>
@@ -79,9 +78,10 @@ function AutomationList() {
         />
       )}
       {problem.value !== undefined && <Problem error={problem.value} retry={() => void load()} />}
-      {views.value?.length === 0 && !isCreating.value && <p class="nothing">{t.automations.none}
-      </p>}
-      {(views.value?.length ?? 0) > WORTH_SEARCHING && (
+      {entries.value?.length === 0 && !isCreating.value && (
+        <p class="nothing">{t.automations.none}</p>
+      )}
+      {(entries.value?.length ?? 0) > WORTH_SEARCHING && (
         <div class="filters">
           <div class="choice" role="group" aria-label={t.automations.filter}>
             {(Object.keys(STATES) as (keyof typeof STATES)[]).map((name) => (
@@ -99,27 +99,44 @@ function AutomationList() {
           <SearchBox
             label={t.automations.search}
             wanted={wanted}
-            found={t.automations.found(shown?.length ?? 0)}
+            found={t.automations.found(found?.length ?? 0)}
           />
         </div>
       )}
-      {isFiltered && shown?.length === 0 && after.value === undefined && (
+      {entries.value?.length !== 0 && found?.length === 0 && (
         <p class="nothing">{t.automations.noneFound}</p>
       )}
       <ul class="records">
-        {shown?.map((view) => <OneAutomation key={view.id} view={view} />)}
+        {found?.slice(0, rows.value).map(({ view }) => <OneAutomation key={view.id} view={view} />)}
       </ul>
-      {after.value !== undefined && !isFiltered && (
+      {(found?.length ?? 0) > rows.value && (
         <button
           type="button"
           class="button"
-          onClick={() => load(after.value)}
+          onClick={() => rows.value += PAGE}
         >
           {t.automations.more}
         </button>
       )}
     </div>
   );
+}
+
+/** A home has few enough that all are sorted and searched here. */
+async function loadAll(): Promise<AutomationView[]> {
+  const all: AutomationView[] = [];
+  let after: string | undefined;
+  do {
+    const page = await ask("automations.list", { limit: AT_ONCE, after });
+    all.push(...page.automations);
+    after = page.after;
+  } while (after !== undefined);
+  return all;
+}
+
+function entryOf(view: AutomationView): Entry {
+  const { name, message, schedule } = view.automation;
+  return { view, text: `${name} ${message} ${scheduleSentence(schedule)}`.toLowerCase() };
 }
 
 /** What runs next stands first, and what doesn't run last, by name. */
