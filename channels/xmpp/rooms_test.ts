@@ -81,6 +81,39 @@ test("who hides behind a nick is no address, whatever the nick", async (world) =
   assertEquals(agent.host.offered.map(({ senderId }) => senderId), [boss.jid]);
 });
 
+test("in a room nobody corrects or retracts what another has said", async (world) => {
+  const room = world.newRoom();
+  const alice = await world.person("alice");
+  await alice.join(room);
+  const mallory = await world.person("mallory");
+  await mallory.join(room);
+  const agent = await world.channel({ rooms: [`${room}/helper`] });
+  const replace = (id: string) => xml("replace", { xmlns: NS.replace, id });
+  const id = await alice.sayIn(room, "helper: buy milk");
+  const { messageId, senderId } = await agent.heard("buy milk");
+  // By the id that the room has given it.
+  const retract = () => xml("retract", { xmlns: NS.retract, id: messageId!.slice(8) });
+  await mallory.sayIn(room, "buy poison", replace(id));
+  await mallory.sayIn(room, "helper: buy more", replace(id));
+  await mallory.sayIn(room, "taken back", retract());
+  await alice.sayIn(room, "buy oat milk", replace(id));
+  await alice.sayIn(room, "taken back", retract());
+  await alice.sayIn(room, "for nobody", replace("never heard"));
+  await alice.sayIn(room, "helper: the last", replace("never heard"));
+  const last = await agent.heard("the last");
+  assertEquals(
+    agent.host.published.map((one) => [one.content, one.replaces, one.senderId === senderId]),
+    [
+      ["buy milk", undefined, true],
+      ["buy more", undefined, false],
+      ["buy oat milk", messageId, true],
+      ["", messageId, true],
+      ["the last", undefined, true],
+    ],
+  );
+  assertEquals(last.senderId, senderId);
+});
+
 test("in a room that hides addresses the id of an occupant is the sender", async (world) => {
   const room = world.newRoom();
   const alice = await world.person("alice");

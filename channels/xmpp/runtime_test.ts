@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { PermanentDeliveryError, RetryLaterError } from "../../lib/channel/delivery_error.ts";
 import { NS } from "./client/namespaces.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
+import { Person } from "./testing/person.ts";
 import { testWithProsody } from "./testing/test_with_prosody.ts";
 
 const test = testWithProsody("xmpp in direct chats");
@@ -80,7 +81,7 @@ test("what is no message of a person is not heard, and forgeries neither (C37)",
   send({ type: "error" }, body("an error"));
   send({ type: "headline" }, body("news"));
   send({ type: "groupchat" }, body("of a room"));
-  send({ type: "chat" }, body("corrected"), xml("replace", { xmlns: NS.replace, id: "x" }));
+  send({ type: "chat" }, body("taken back"), xml("retract", { xmlns: NS.retract, id: "x" }));
   send({ type: "chat" }, body("copy"), xml("received", { xmlns: NS.carbons }, forged("carbon")));
   send({ type: "chat" }, body("copy"), xml("sent", { xmlns: NS.carbons }, forged("carbon")));
   send({ type: "chat" }, body("kept"), xml("result", { xmlns: NS.archive }, forged("archive")));
@@ -92,6 +93,55 @@ test("what is no message of a person is not heard, and forgeries neither (C37)",
   await alice.say(to, "a message");
   await agent.heard("a message");
   assertEquals(agent.host.offered.map(({ content }) => content), ["a message"]);
+});
+
+test("a correction takes the place of what its program has said before, and a retraction takes it back", async (world) => {
+  const alice = await world.person("alice");
+  const phone = world.use(
+    await Person.connect(world.server, alice.user, { resource: "phone" }),
+  );
+  const agent = await world.channel();
+  const { jid: to, host, user } = agent;
+  const replace = (id: string) => xml("replace", { xmlns: NS.replace, id });
+  const first = await alice.say(to, "buy milk");
+  const second = await alice.say(to, "buy oat milk", replace(first));
+  // Some programs name the last correction.
+  await alice.say(to, "buy soy milk", replace(second));
+  const retract = xml("retract", { xmlns: NS.retract, id: first });
+  await alice.say(to, "/me has taken a message back", retract);
+  // Of another program it is none; and nothing that was said gets lost with what it corrects.
+  await phone.say(to, "buy no milk", replace(first));
+  await alice.say(to, "buy water", replace("never heard"));
+  await agent.heard("buy water");
+  const told = host.published.map(({ content, replaces }) => [content, replaces]);
+  const id = host.published[0]!.messageId;
+  assertEquals(told, [
+    ["buy milk", undefined],
+    ["buy oat milk", id],
+    ["buy soy milk", id],
+    ["", id],
+    ["buy no milk", undefined],
+    ["buy water", undefined],
+  ]);
+  assertEquals(new Set(host.published.map(({ messageId }) => messageId)).size, 6);
+
+  const { stateDir } = host;
+  await agent.close({ keepsState: true });
+  await alice.say(to, "buy juice", replace(first));
+  const again = await world.channel({}, { user, stateDir });
+  assertEquals((await again.heard("buy juice")).replaces, id);
+  await again.close();
+  await Deno.remove(stateDir, { recursive: true });
+});
+
+test("others are told that corrections and retractions are understood", async (world) => {
+  const alice = await world.person("alice");
+  const agent = await world.channel();
+  const query = xml("query", { xmlns: NS.discoInfo });
+  const answer = await alice.session.request("get", `${agent.jid}/service`, query);
+  const features = answer.getChild("query", NS.discoInfo)!.getChildren("feature");
+  const names = features.map(({ attrs }) => attrs.var);
+  assertEquals([NS.replace, NS.retract].filter((name) => !names.includes(name)), []);
 });
 
 test("ids that a sender has made up are not those of the archive (W2)", async (world) => {

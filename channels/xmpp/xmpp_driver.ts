@@ -152,7 +152,8 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   /** Undefined for a program's, and for what cannot be read, of which whoever wrote it is told. */
   async read(heard: HeardMessage): Promise<PlatformMessage<string> | undefined> {
     const { isListed, session: { host: { log } } } = this.#deps;
-    const { chatId, senderId, senderName, messageId, sentAt, content, urls, from } = heard;
+    const { chatId, senderId, senderName, messageId, replaces, sentAt, content, urls, from } =
+      heard;
     if (!isListed(senderId)) return undefined;
     if (await this.#connection?.bots.has(from)) {
       log.info("A message was left alone", { from, reason: "it is a bot's" });
@@ -165,7 +166,8 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     // No platform says what was spoken into a program: a recording that is all of the message counts so.
     const provenance = content === "" && urls.length === 1 ? "own" : "file";
     return {
-      ...{ chatId, messageId, senderId, senderName, sentAt, metadata: metadataOf(heard) },
+      ...{ chatId, messageId, replaces, senderId, senderName, sentAt },
+      metadata: metadataOf(heard),
       ...inPieces([...splitQuotes(content), ...elsewhere]),
       files: files.flatMap((file) => file === undefined ? [] : { ...file, provenance }),
     } as PlatformMessage<string>;

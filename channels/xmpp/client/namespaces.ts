@@ -30,6 +30,7 @@ export const NS = {
   reference: "urn:xmpp:reference:0", // XEP-0372
   encryption: "urn:xmpp:eme:0", // XEP-0380
   occupantId: "urn:xmpp:occupant-id:0", // XEP-0421
+  retract: "urn:xmpp:message-retract:1", // XEP-0424
   fallback: "urn:xmpp:fallback:0", // XEP-0428
   reply: "urn:xmpp:reply:0", // XEP-0461
 } as const;

@@ -21,6 +21,7 @@ const FEATURES = [
   NS.receipts,
   NS.replace,
   NS.reply,
+  NS.retract,
 ].toSorted();
 
 const NODE = "urn:x-service:xmpp";

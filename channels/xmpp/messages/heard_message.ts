@@ -12,6 +12,8 @@ export interface HeardMessage {
   /** Addresses of files that came with it. */
   urls: readonly string[];
   messageId: string;
+  /** `messageId` of the message that it corrects (XEP-0308), or takes back where it says nothing (XEP-0424). */
+  replaces?: string;
   /** Milliseconds since 1970. */
   sentAt: number;
   /** Its id as its writer knows it, for receipts; empty where it has none. */

@@ -7,6 +7,7 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { Intake } from "../../../lib/channel/platform/intake.ts";
+import type { Memory } from "../../../lib/channel/platform/memory.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import { writeCursor } from "../archive/archive_cursor.ts";
 import { catchUp, firstCursor, MAX_PAGES, PAGE_MESSAGES } from "../archive/catch_up.ts";
@@ -18,13 +19,14 @@ import type { XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
 import type { Room } from "../rooms/room.ts";
 import type { HeardMessage } from "./heard_message.ts";
-import { archiveIdOf, hasForgedId } from "./message_ids.ts";
-import { type ArchivedAt, type ReadContext, readMessage } from "./read_message.ts";
+import { archiveIdOf, hasForgedId, usable } from "./message_ids.ts";
+import { type ArchivedAt, authorOf, type ReadContext, readMessage } from "./read_message.ts";
 
 /** What it works with. */
 export interface InboxDeps {
   session: XmppSession;
   intake: Pick<Intake<HeardMessage>, "add" | "cursor">;
+  memory: Pick<Memory, "get" | "set">;
   /** Whether the server of the account has an archive, and whether ids in it are the server's alone. */
   hasArchive: boolean;
   keepsIds: boolean;
@@ -51,6 +53,9 @@ const AGAIN_MS = 60_000;
 const MAX_HELD = 1_000;
 
 const ACCOUNT = "account";
+
+/** Under which it is remembered what was heard, for corrections of it. */
+const HEARD = "heard";
 
 export class Inbox {
   readonly #deps: InboxDeps;
@@ -97,6 +102,7 @@ export class Inbox {
       if (heard?.isRoom === false) this.#deps.meet(heard);
       return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
     }
+    this.#remember(heard);
     const by = room?.jid ?? session.bareJid;
     const hasArchive = room === undefined ? this.#deps.hasArchive : room.has(NS.archive);
     if (hasArchive && hasForgedId(message, by)) {
@@ -124,7 +130,7 @@ export class Inbox {
   /** Reads what was said while we were away. Never rejects. */
   async catchUp(room?: Room): Promise<void> {
     if (room === undefined ? !this.#deps.hasArchive : !room.has(NS.archive)) return;
-    const name = nameOf(room);
+    const name = archiveOf(room);
     // What is said now is behind a gap, until that is read.
     this.#current.delete(name);
     const isReading = this.#reading.has(name);
@@ -184,8 +190,19 @@ export class Inbox {
   }
 
   #context(): ReadContext {
-    const { session, room, keepsIds, respond, ignored, clock } = this.#deps;
-    return { jid: session.jid, room, keepsIds, respond, ignored, now: clock.now() };
+    const { session, room, keepsIds, respond, ignored, memory, clock } = this.#deps;
+    const heard = (author: string, id: string) => memory.get<string>(HEARD, nameOf(author, id));
+    return { jid: session.jid, room, keepsIds, respond, ignored, heard, now: clock.now() };
+  }
+
+  /** By the id that its author gave it, and by that of its room, which retractions name (XEP-0424). */
+  #remember(heard: HeardMessage): void {
+    // The agent does not have it.
+    if (heard.isEncrypted) return;
+    const { id, replyId, replaces = heard.messageId } = heard;
+    for (const name of new Set([usable(id), usable(replyId)])) {
+      if (name !== undefined) this.#deps.memory.set(HEARD, nameOf(authorOf(heard), name), replaces);
+    }
   }
 
   #heardOf(messages: readonly ArchivedMessage[], room: Room | undefined): HeardMessage[] {
@@ -199,7 +216,9 @@ export class Inbox {
       const archived: ArchivedAt = { id, sentAt };
       const heard = readMessage(message, context, archived);
       if (heard !== undefined) this.#forget(heard);
-      return heard !== undefined && this.#deps.isAllowed(heard.senderId) ? [heard] : [];
+      if (heard === undefined || !this.#deps.isAllowed(heard.senderId)) return [];
+      this.#remember(heard);
+      return [heard];
     });
   }
 
@@ -228,7 +247,7 @@ export class Inbox {
 
   /** Remembers up to where an archive is known now. */
   #moveOn(message: XmlElement, room: Room | undefined): void {
-    const name = nameOf(room);
+    const name = archiveOf(room);
     if (!this.#current.has(name)) return;
     const by = room?.jid ?? this.#deps.session.bareJid;
     const id = archiveIdOf(message, by);
@@ -262,8 +281,12 @@ function keyOf({ from, id, content }: HeardMessage): string {
   return JSON.stringify([from, id, content]);
 }
 
-function nameOf(room: Room | undefined): string {
+function archiveOf(room: Room | undefined): string {
   return room === undefined ? ACCOUNT : `room:${room.jid}`;
+}
+
+function nameOf(author: string, id: string): string {
+  return JSON.stringify([author, id]);
 }
 
 function entryOf(heard: HeardMessage): { lane: string; id: string; data: HeardMessage } {

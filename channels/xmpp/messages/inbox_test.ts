@@ -37,6 +37,7 @@ function setting(add: (texts: string[]) => Promise<void>, answer: () => Promise<
         written.push({ texts, cursor: account === undefined ? undefined : JSON.parse(account).id });
       },
     },
+    memory: { get: () => undefined, set: () => {} },
     hasArchive: true,
     keepsIds: true,
     room: () => undefined,

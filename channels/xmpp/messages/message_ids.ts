@@ -41,7 +41,8 @@ export function messageIdOf(message: XmlElement, archiveId: string | undefined):
     : `id:${id}:${textHash(message.getChildText("body") ?? "")}`;
 }
 
-function usable(id: string | undefined): string | undefined {
+/** An id that somebody gave a message, where it is fit to name it. */
+export function usable(id: string | undefined): string | undefined {
   if (id === undefined || id.trim() === "" || id.length > MAX_ID_CHARS) return undefined;
   return /[\p{Cc}\p{Cs}]/u.test(id) ? undefined : id;
 }

@@ -30,6 +30,8 @@ export interface ReadContext {
   respond: "mention" | "all";
   /** Addresses and nicks of bots, in small letters. */
   ignored: ReadonlySet<string>;
+  /** `messageId` of a message that was heard, by its author and an id that it has on the wire. */
+  heard: (author: string, id: string) => string | undefined;
   /** Milliseconds since 1970. */
   now: number;
 }
@@ -52,7 +54,7 @@ const SHOWS_ADDRESSES = "muc_nonanonymous";
 
 /**
  * Undefined for what is not for us: errors and announcements, what we have written ourselves, copies of
- * what others have got, corrections, talk of others, and what says nothing.
+ * what others have got, talk of others, and what says nothing.
  */
 export function readMessage(
   message: XmlElement,
@@ -69,7 +71,7 @@ export function readMessage(
     child.is("forwarded", NS.forward) || child.getNS() === NS.carbons ||
     child.is("result", NS.archive)
   );
-  if (isCopy || message.getChild("replace", NS.replace) !== undefined) return undefined;
+  if (isCopy) return undefined;
   const bare = `${from.local}@${from.domain}`;
   const room = context.room(bare);
   if (type === "groupchat") {
@@ -78,7 +80,7 @@ export function readMessage(
   // Through a room, in private: whoever has the nick next would get the answer.
   if (room !== undefined || message.getChild("x", NS.mucUser) !== undefined) return undefined;
   if (bare === bareJid(context.jid) || context.ignored.has(bare.toLowerCase())) return undefined;
-  const said = readContent(message);
+  const said = readSaid(message, (id) => context.heard(message.attrs.from!, id));
   if (said === undefined) return undefined;
   const archiveId = archived?.id ??
     (context.keepsIds ? archiveIdOf(message, bareJid(context.jid)) : undefined);
@@ -93,6 +95,7 @@ export function readMessage(
     content: said.text,
     urls: said.urls,
     messageId: messageIdOf(message, archiveId),
+    replaces: said.replaces,
     sentAt: archived?.sentAt ?? delayOf(message, [
       bareJid(context.jid),
       domainOf(context.jid),
@@ -133,11 +136,14 @@ function readGroupchat(
   if (ignored.has(nick.toLowerCase()) || (jid !== undefined && ignored.has(jid.toLowerCase()))) {
     return undefined;
   }
-  const said = readContent(message);
+  const senderId = jid ?? `${room.jid}/${occupant.occupantId ?? nick}`;
+  const author = authorOf({ isRoom: true, chatId: room.jid, senderId, from });
+  const said = readSaid(message, (id) => context.heard(author, id));
   if (said === undefined) return undefined;
   const addressed = addressedText(said.text, room.nick) ??
     (isMention(message, { own, room: room.jid, nick: room.nick }) ? said.text : undefined);
-  const content = context.respond === "all" ? addressed ?? said.text : addressed;
+  const isForUs = context.respond === "all" || said.replaces !== undefined;
+  const content = isForUs ? addressed ?? said.text : addressed;
   // One that is encrypted says to nobody whom it is for.
   if (content === undefined || (said.isEncrypted && context.respond !== "all")) return undefined;
   const keepsIds = room.has(NS.stanzaIds) || room.has(NS.archive);
@@ -145,12 +151,13 @@ function readGroupchat(
   return {
     chatId: room.jid,
     isRoom: true,
-    senderId: jid ?? `${room.jid}/${occupant.occupantId ?? nick}`,
+    senderId,
     senderName: nick,
     from,
     content,
     urls: said.urls,
     messageId: messageIdOf(message, archiveId),
+    replaces: said.replaces,
     sentAt: archived?.sentAt ?? context.now,
     id: message.attrs.id ?? "",
     replyId: archiveId ?? "",
@@ -209,10 +216,44 @@ function decode(uri: string): string {
   }
 }
 
-/** What it says; undefined for nothing. */
-function readContent(
+type Author = Pick<HeardMessage, "isRoom" | "chatId" | "senderId" | "from">;
+
+/** Who may change a message: the connection that it came from, or whoever wrote it in a room (XEP-0308, 4). */
+export function authorOf({ isRoom, chatId, senderId, from }: Author): string {
+  return isRoom ? `${chatId} ${senderId}` : from;
+}
+
+/** What a message says. */
+interface Said {
+  text: string;
+  urls: string[];
+  isEncrypted: boolean;
+  replaces?: string;
+}
+
+/**
+ * What it says, and in whose place; undefined for nothing. A correction of what was not heard is a message
+ * as any other. `heard`: by the id of one of the same author.
+ */
+function readSaid(
   message: XmlElement,
-): { text: string; urls: string[]; isEncrypted: boolean } | undefined {
+  heard: (id: string) => string | undefined,
+): Said | undefined {
+  const retraction = message.getChild("retract", NS.retract);
+  const change = retraction ?? message.getChild("replace", NS.replace);
+  const replaces = change && heard(change.attrs.id ?? "");
+  // What else stands there is for programs that know no retractions.
+  if (retraction !== undefined) {
+    return replaces === undefined
+      ? undefined
+      : { text: "", urls: [], isEncrypted: false, replaces };
+  }
+  const said = readContent(message);
+  return said && { ...said, replaces };
+}
+
+/** What it says; undefined for nothing. */
+function readContent(message: XmlElement): Said | undefined {
   const encryption = encryptionOf(message);
   if (encryption === "key") return undefined;
   if (encryption === "text") return { text: "", urls: [], isEncrypted: true };

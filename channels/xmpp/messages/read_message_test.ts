@@ -36,6 +36,7 @@ function context(
     keepsIds: true,
     respond: "all",
     ignored: new Set(),
+    heard: () => undefined,
     now: 1_000,
     ...changes,
   };
