@@ -186,10 +186,10 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
 
   read(item: MatrixItem): PlatformMessage<HeardFile> | Promise<undefined> {
     if ("task" in item) return this.#do(item);
-    const { roomId, chatId, eventId, senderId, senderName, content, isShared, sentAt, file } = item;
+    const { roomId, chatId, eventId, replaces, senderId, content, isShared, file } = item;
+    const { senderName, sentAt } = item;
     return {
-      ...{ chatId, messageId: eventId, senderId, senderName, content },
-      ...sentAt !== undefined && { sentAt },
+      ...{ chatId, messageId: eventId, replaces, senderId, senderName, sentAt, content },
       metadata: { eventId, senderId, roomId, isShared },
       parts: splitQuotes(content, { reach: "paragraph" }),
       files: file === undefined ? [] : [{

@@ -50,6 +50,39 @@ Deno.test("MatrixChannel reads and answers in an encrypted room, and the server 
   assertMatch(test.detail, /in 1 room, 1 of them encrypted$/);
 });
 
+Deno.test("MatrixChannel hears edits and removals in an encrypted room, of what waits for its key too", async () => {
+  await using at = await encrypted();
+  const { alice, test, server } = at;
+  const edit = (eventId: string, body: string) =>
+    alice.say(`* ${body}`, {
+      "m.new_content": { msgtype: "m.text", body },
+      "m.relates_to": { rel_type: "m.replace", event_id: eventId },
+    });
+  const first = await alice.say("buy milk");
+  await edit(first.event_id, "buy oat milk");
+  await test.heard("buy oat milk");
+  server.redact(first, alice.userId);
+  await test.until(() => test.texts.length === 3);
+  alice.holdsKeys = true;
+  await alice.makeNewKeys();
+  const second = await alice.say("sell it all");
+  await test.says(/; 1 message waits for a key/);
+  server.redact(second, alice.userId, true);
+  await test.says(/1 of them encrypted$/);
+  const third = await alice.say("buy bread");
+  await edit(third.event_id, "buy rye bread");
+  await test.says(/; 2 messages wait for a key/);
+  await alice.release();
+  await test.heard("buy rye bread");
+  assertEquals(test.host.published.map(({ content, replaces }) => [content, replaces]), [
+    ["buy milk", undefined],
+    ["buy oat milk", first.event_id],
+    ["", first.event_id],
+    ["buy bread", undefined],
+    ["buy rye bread", third.event_id],
+  ]);
+});
+
 Deno.test("MatrixChannel keeps the keys of its session over a restart, encrypted at rest", async () => {
   await using at = await encrypted();
   const { alice, test, server } = at;

@@ -109,19 +109,13 @@ Deno.test("MatrixChannel opens a thread for each question in a room where it is 
   assertEquals((await test.heard("tomorrow")).chatId, chatId);
 });
 
-Deno.test("MatrixChannel leaves out notices, edits, itself, strangers and what holds nothing (C37)", async () => {
+Deno.test("MatrixChannel leaves out notices, itself, strangers and what holds nothing (C37)", async () => {
   await using test = await TestChannel.connected({
     respond: "all",
     allowFrom: ["@alice:example.org"],
   });
   const { server } = test;
-  const first = server.say("the first text");
-  server.say("* another text", {
-    content: {
-      "m.new_content": { msgtype: "m.text", body: "another text" },
-      "m.relates_to": { rel_type: "m.replace", event_id: first.event_id },
-    },
-  });
+  server.say("the first text");
   server.say("of a bot", { msgtype: "m.notice" });
   server.say("of itself", { sender: server.me });
   server.say("of bob", { sender: "@bob:remote.example" });
@@ -137,6 +131,83 @@ Deno.test("MatrixChannel leaves out notices, edits, itself, strangers and what h
   });
   await test.settled();
   assertEquals(test.texts, ["the first text", "* alice waves"]);
+});
+
+for (const threads of ["follow", "always"] as const) {
+  Deno.test(`MatrixChannel tells what a message says since it was edited, and that it was removed, threads: ${threads}`, async () => {
+    await using test = await TestChannel.connected({ threads });
+    const { server, host } = test;
+    const [alice, bob] = [server.senders[0], server.senders[1]];
+    const first = server.say("helper: buy milk");
+    const edit = server.edit(first.event_id, "buy oat milk");
+    await test.heard("buy oat milk");
+    // Nobody edits what others have written.
+    server.edit(first.event_id, "helper: buy poison", { sender: bob });
+    const second = server.say("helper: buy bread");
+    await test.heard("buy bread");
+    server.redact(second, alice);
+    await test.until(() => host.published.length === 4);
+    // By a moderator, who is not heard.
+    server.redact(first, "@moderator:example.org", true);
+    await test.until(() => host.published.length === 5);
+    const other = server.say("not for it");
+    server.edit(other.event_id, "not for it either");
+    server.redact(other, alice);
+    await test.settled();
+    const { chatId } = host.published[0]!;
+    assertEquals(
+      host.published.map((one) => [one.content, one.replaces, one.chatId === chatId]),
+      [
+        ["buy milk", undefined, true],
+        ["buy oat milk", first.event_id, true],
+        ["buy bread", undefined, threads === "follow"],
+        ["", second.event_id, threads === "follow"],
+        ["", first.event_id, true],
+      ],
+    );
+    assertEquals(host.published[1]!.messageId, edit.event_id);
+    assertEquals(host.published.map(({ senderId }) => senderId), Array(5).fill(alice));
+  });
+}
+
+Deno.test("MatrixChannel hears an edit of what it did not hear as that message, and the next one as its edit", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  const bob = server.senders[1];
+  const first = server.say("buy milk");
+  server.edit(first.event_id, "helper: buy milk");
+  await test.heard("buy milk");
+  server.edit(first.event_id, "helper: buy oat milk");
+  server.edit(first.event_id, "helper: buy poison", { sender: bob });
+  server.edit("$unknown", "helper: it is not known either", { sender: bob });
+  server.edit("no id", "helper: of nothing", { sender: bob });
+  await test.settled();
+  assertEquals(host.published.map((one) => [one.content, one.replaces]), [
+    ["buy milk", undefined],
+    ["buy oat milk", first.event_id],
+    ["it is not known either", undefined],
+    ["of nothing", undefined],
+  ]);
+  assertEquals(host.published[0]!.messageId, first.event_id);
+});
+
+Deno.test("MatrixChannel loses no edit of what it did not hear in a round that fails", async () => {
+  await using test = await TestChannel.connected();
+  const { server, host } = test;
+  const bob = server.senders[1];
+  const first = server.say("buy milk");
+  await test.polls();
+  await server.goDown();
+  server.edit(first.event_id, "helper: buy milk");
+  // What it asks for next fails, and the round is made again.
+  const reply = { "m.relates_to": { "m.in_reply_to": { event_id: "$unknown" } } };
+  server.say("is that so?", { sender: bob, content: reply });
+  server.fail("GET", /\/event\//, "cut");
+  server.comeUp();
+  await test.tickUntil(() => test.texts.includes("buy milk"));
+  assertEquals(host.published.map((one) => [one.messageId, one.replaces]), [
+    [first.event_id, undefined],
+  ]);
 });
 
 Deno.test("MatrixChannel says when a message was written, marks it as read, and reacts to it once", async () => {

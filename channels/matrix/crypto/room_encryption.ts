@@ -193,6 +193,12 @@ export class RoomEncryption {
     this.#waiting.delete(eventId);
   }
 
+  /** One that still waits is read by nobody any more. */
+  redacted(roomId: string, eventId: string): void {
+    const waiting = this.#deps.session.memory.get<Waiting>(WAITING, eventId);
+    if (waiting?.roomId === roomId) this.taken(eventId);
+  }
+
   /** What to send into a room: its type and content. */
   async seal(
     roomId: string,

@@ -21,7 +21,7 @@ export interface EventReaderDeps {
   api: Pick<MatrixApi, "event">;
   me: OwnNames;
   rooms: Rooms;
-  encryption: Pick<RoomEncryption, "isReadable">;
+  encryption: Pick<RoomEncryption, "isReadable" | "redacted">;
   session: Pick<PlatformSession<MatrixItem>, "memory" | "isAllowed">;
   foreign: ForeignWriters;
   respond: "mention" | "all";
@@ -32,7 +32,17 @@ export interface EventReaderDeps {
   onReaction: (roomId: string, event: MatrixEvent) => Promise<void>;
 }
 
-/** Events of which it is remembered whether they are ours. */
+/** What is remembered of a message that was heard, by its room and event. */
+interface Known {
+  /** Event by which it was heard: itself, or an edit of it. */
+  by: string;
+  senderId: string;
+  chatId: string;
+}
+
+const HEARD = "heard";
+
+/** Events of which it is remembered who wrote them. */
 const MAX_KNOWN = 10_000;
 
 /** Events that the server is asked for in one round, so that no flood of replies holds up other chats. */
@@ -46,8 +56,7 @@ const LOOKUP_TRIES = 4;
 
 export class EventReader {
   readonly #deps: EventReaderDeps;
-  /** Whether events that somebody replied to are ours. */
-  readonly #ours = new Map<string, boolean>();
+  readonly #senders = new Map<string, string>();
   #lookups = 0;
   readonly #tries = new Tries(LOOKUP_TRIES);
 
@@ -74,7 +83,8 @@ export class EventReader {
     const isReadable = encryption.isReadable || !rooms.isEncrypted(roomId);
     const isMessage = event.type === "m.room.message";
     const isEncrypted = event.type === "m.room.encrypted";
-    if (isMessage) this.#know(eventId, sender === me.userId);
+    if (isMessage) this.#know(eventId, sender);
+    if (event.type === "m.room.redaction") return this.#readRedaction(roomId, event);
     if (sender === me.userId) {
       if (isLive && (isMessage || isEncrypted)) foreign.saw(event);
       return undefined;
@@ -99,27 +109,59 @@ export class EventReader {
   }
 
   async #readMessage(roomId: string, event: MatrixEvent): Promise<MatrixItem | undefined> {
-    const { me, rooms, session, threads } = this.#deps;
-    const senderName = rooms.nameOf(roomId, event.sender);
+    const { me, rooms, session: { memory }, threads } = this.#deps;
+    const { sender: senderId } = event;
+    const senderName = rooms.nameOf(roomId, senderId);
     const message = readMessage(event, senderName);
     if (message === undefined) return undefined;
+    const { edits } = message;
+    const known = edits === undefined ? undefined : this.#known(roomId, edits, event.eventId);
     const isShared = !rooms.isDirect(roomId);
-    if (isShared && !await this.#isForUs(roomId, message)) return undefined;
+    if (isShared && known === undefined && !await this.#isForUs(roomId, message)) return undefined;
+    const author = known?.senderId ?? (edits && await this.#senderOf(roomId, edits));
+    if (author !== undefined && author !== senderId) return undefined;
+    // The new text of what was not heard is that message: the service knows one that it has had.
+    const first = author === undefined ? event.eventId : edits!;
     const content = this.#withMentions(roomId, message, withoutName(message.text, me)).trim();
-    if (content === "" && message.file === undefined) return undefined;
+    const isNothing = content === "" && message.file === undefined;
+    if (isNothing && known === undefined) return undefined;
     let { threadId } = message;
-    if (isShared && threads === "always" && threadId === undefined) {
-      threadId = event.eventId;
-      session.memory.set("thread", threadId, true);
+    if (isShared && known === undefined && threads === "always" && threadId === undefined) {
+      threadId = first;
+      memory.set("thread", threadId, true);
     }
-    const chatId = chatIdOf({ roomId, threadId });
+    const chatId = known?.chatId ?? chatIdOf({ roomId, threadId });
     if (chatId === undefined) return undefined;
+    if (known === undefined) {
+      memory.set(HEARD, `${roomId} ${first}`, { by: event.eventId, senderId, chatId });
+    }
     return {
-      ...{ roomId, chatId, eventId: event.eventId, senderId: event.sender, senderName },
-      ...{ content, isShared },
+      ...{ roomId, chatId, senderId, senderName, content, isShared },
+      ...known === undefined ? { eventId: first } : { eventId: event.eventId, replaces: first },
       ...threadId !== undefined && { threadId },
       ...event.sentAt !== undefined && { sentAt: event.sentAt },
       ...message.file !== undefined && { file: message.file },
+    };
+  }
+
+  /** What was heard before, and not by the same event in a round that failed. */
+  #known(roomId: string, eventId: string, by: string): Known | undefined {
+    const known = this.#deps.session.memory.get<Known>(HEARD, `${roomId} ${eventId}`);
+    return known?.by === by ? undefined : known;
+  }
+
+  /** A moderator's counts as well: servers tell of none that its sender may not do. */
+  #readRedaction(roomId: string, event: MatrixEvent): MatrixItem | undefined {
+    const { rooms, encryption } = this.#deps;
+    const { eventId, redacts = "", sentAt } = event;
+    // One that waits for its key is not heard when that comes.
+    encryption.redacted(roomId, redacts);
+    const known = this.#known(roomId, redacts, eventId);
+    if (known === undefined) return undefined;
+    const { senderId, chatId } = known;
+    return {
+      ...{ roomId, chatId, eventId, replaces: redacts, sentAt, content: "", isShared: false },
+      ...{ senderId, senderName: rooms.nameOf(roomId, senderId) },
     };
   }
 
@@ -145,26 +187,29 @@ export class EventReader {
 
   /** Whether the account has written an event. */
   async #isOurs(roomId: string, eventId: string): Promise<boolean> {
-    const { api, me, foreign } = this.#deps;
-    if (foreign.isOwn(eventId)) return true;
-    const known = this.#ours.get(eventId);
+    const { me, foreign } = this.#deps;
+    return foreign.isOwn(eventId) || await this.#senderOf(roomId, eventId) === me.userId;
+  }
+
+  /** Who has written an event; undefined where nobody can say: the next that names it asks again. */
+  async #senderOf(roomId: string, eventId: string): Promise<string | undefined> {
+    const known = this.#senders.get(eventId);
     if (known !== undefined) return known;
     this.#lookups += 1;
-    if (this.#lookups > MAX_LOOKUPS) return false;
+    if (this.#lookups > MAX_LOOKUPS) return undefined;
     try {
-      const isOurs = (await api.event(roomId, eventId)).sender === me.userId;
-      this.#know(eventId, isOurs);
-      return isOurs;
+      const sender = String((await this.#deps.api.event(roomId, eventId)).sender);
+      this.#know(eventId, sender);
+      return sender;
     } catch (error) {
       const { kind } = readFault(error);
-      // Nobody can say; the next reply to it asks again.
-      if (kind === "refused" || (kind === "away" && this.#tries.isLast(eventId))) return false;
+      if (kind === "refused" || (kind === "away" && this.#tries.isLast(eventId))) return undefined;
       throw error;
     }
   }
 
-  #know(eventId: string, isOurs: boolean): void {
-    this.#ours.set(eventId, isOurs);
-    if (this.#ours.size > MAX_KNOWN) this.#ours.delete(this.#ours.keys().next().value!);
+  #know(eventId: string, sender: string): void {
+    this.#senders.set(eventId, sender);
+    if (this.#senders.size > MAX_KNOWN) this.#senders.delete(this.#senders.keys().next().value!);
   }
 }

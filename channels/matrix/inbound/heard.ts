@@ -22,6 +22,8 @@ export interface Heard {
   chatId: string;
   threadId?: string;
   eventId: string;
+  /** Event that was edited; redacted, where nothing is said. */
+  replaces?: string;
   senderId: string;
   senderName: string;
   content: string;

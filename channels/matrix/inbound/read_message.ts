@@ -8,11 +8,13 @@
 import { matchMxc } from "../api/mxc.ts";
 import type { Json } from "../api/matrix_api.ts";
 import { AUTOMATED } from "../text/message_content.ts";
-import { list, type MatrixEvent, record } from "../sync/sync_answer.ts";
+import { isId, list, type MatrixEvent, record } from "../sync/sync_answer.ts";
 import type { HeardFile } from "./heard.ts";
 
 export interface ReadMessage {
   text: string;
+  /** Event of which this is the new text. */
+  edits?: string;
   file?: HeardFile;
   threadId?: string;
   /** Event that it answers; never the one that stands in a thread for older clients. */
@@ -31,17 +33,17 @@ const FILES: readonly string[] = ["m.image", "m.file", "m.audio", "m.video"];
 /** Characters of a file's name. */
 const MAX_NAME_CHARS = 255;
 
-/** A message of a person; undefined for notices, edits, and what holds neither text nor a file. */
+/** A message of a person; undefined for notices, and what holds neither text nor a file. */
 export function readMessage(
-  { content }: Pick<MatrixEvent, "content">,
+  event: Pick<MatrixEvent, "content">,
   senderName: string,
 ): ReadMessage | undefined {
+  const relation = record(event.content["m.relates_to"]);
+  const edits = relation.rel_type === "m.replace" ? relation.event_id : undefined;
+  const content = record(edits && event.content["m.new_content"] || event.content);
   const { msgtype, body } = content;
   // Two programs that answer each other never end.
   if (AUTOMATED_KEYS.some((key) => content[key] === true)) return undefined;
-  const relation = record(content["m.relates_to"]);
-  // The first text counts: an answer to it is under way.
-  if (relation.rel_type === "m.replace") return undefined;
   if (typeof body !== "string" || typeof msgtype !== "string") return undefined;
   const replyTo = record(relation["m.in_reply_to"]).event_id;
   const isReply = typeof replyTo === "string" && relation.is_falling_back !== true;
@@ -52,6 +54,7 @@ export function readMessage(
   const userIds = record(content["m.mentions"]).user_ids;
   const common = {
     html: htmlOf(content, isReply),
+    ...typeof edits === "string" && isId(edits) && { edits },
     ...threadId?.startsWith("$") && { threadId },
     ...isReply && { replyTo },
     ...content["m.mentions"] !== undefined && {

@@ -11,6 +11,7 @@ const READ: readonly string[] = [
   "m.room.message",
   "m.room.encrypted",
   "m.reaction",
+  "m.room.redaction",
   "m.room.member",
   "m.room.encryption",
 ];

@@ -17,6 +17,8 @@ export interface MatrixEvent {
   stateKey: string | undefined;
   content: Json;
   unsigned: Json;
+  /** Event whose content somebody has taken away, of an `m.room.redaction`. */
+  redacts?: string;
 }
 
 /** A room that the account is in. */
@@ -90,7 +92,8 @@ const FIRST_SENT_AT = Date.UTC(2000, 0, 1);
 
 /** An event; undefined for what is none. */
 export function readMatrixEvent(value: unknown): MatrixEvent | undefined {
-  const { event_id, type, sender, origin_server_ts, state_key, content, unsigned } = record(value);
+  const { event_id, type, sender, origin_server_ts, state_key, content, unsigned, redacts } =
+    record(value);
   if (typeof event_id !== "string" || !isId(event_id)) return undefined;
   if (typeof type !== "string" || typeof sender !== "string" || !isId(sender)) return undefined;
   return {
@@ -104,6 +107,8 @@ export function readMatrixEvent(value: unknown): MatrixEvent | undefined {
     stateKey: typeof state_key === "string" ? state_key : undefined,
     content: record(content),
     unsigned: record(unsigned),
+    // In its content from version 11 of rooms on.
+    ...type === "m.room.redaction" && { redacts: String(record(content).redacts ?? redacts) },
   };
 }
 
@@ -144,6 +149,6 @@ function isOfRoom([roomId]: [string, unknown]): boolean {
 }
 
 /** Ids have at most 255 bytes, and nothing in them that nobody sees. */
-function isId(text: string): boolean {
+export function isId(text: string): boolean {
   return text.length <= 255 && /^[!@$][^\s\p{Cc}\p{Cf}\p{Cs}]+$/u.test(text);
 }

@@ -135,6 +135,27 @@ export class FakeHomeserver implements ChannelPlatform {
     });
   }
 
+  /** Somebody gives one of their events another text. */
+  edit(eventId: string, body: string, more: Parameters<FakeHomeserver["say"]>[1] = {}): FakeEvent {
+    return this.say(`* ${body}`, {
+      ...more,
+      content: {
+        "m.new_content": { msgtype: "m.text", body, ...more.content },
+        "m.relates_to": { rel_type: "m.replace", event_id: eventId },
+      },
+    });
+  }
+
+  /** Takes the content of an event away; `isNew`: in a room of version 11 or later. */
+  redact(event: FakeEvent, sender: string, isNew = false): void {
+    event.content = {};
+    const redacts = { redacts: event.event_id };
+    this.rooms.add(event.roomId, {
+      type: "m.room.redaction",
+      ...{ sender, content: isNew ? redacts : {}, ...!isNew && redacts },
+    });
+  }
+
   /** Gives an event again, by default the one that was delivered last. */
   redeliver(event: FakeEvent | undefined = this.#last): Promise<void> {
     const { pos: _, roomId, ...same } = event!;

@@ -15,6 +15,7 @@ export interface FakeEvent {
   origin_server_ts: number;
   content: Json;
   state_key?: string;
+  redacts?: string;
   /** Place in the stream of everything that happens. */
   pos: number;
   roomId: string;
