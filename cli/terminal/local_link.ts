@@ -41,14 +41,17 @@ export class LocalLink implements ChatLink {
     key: string,
     { signal, goesOn, onReady }: Parameters<ChatLink["follow"]>[1],
   ): AsyncGenerator<Happening> {
-    const last = goesOn ? this.#seen.get(key) : undefined;
-    const seen = last && { seq: last.seq, epoch: last.epoch };
+    const seen = goesOn ? this.#seen.get(key) : undefined;
     for await (const item of this.#client.stream("follow", { key, seen }, { stop: signal })) {
       if ("epoch" in item) {
-        this.#seen.set(key, item);
-        onReady(item.running);
+        const { running, ...seen } = item;
+        this.#seen.set(key, seen);
+        onReady(running);
       } else {
-        this.#seen.set(key, { ...this.#seen.get(key)!, seq: item.stored.seq });
+        const { seq, turnId } = item.stored;
+        const before = this.#seen.get(key)!;
+        // Some events are of no turn.
+        this.#seen.set(key, { ...before, seq, turnId: turnId || before.turnId });
         yield item;
       }
     }

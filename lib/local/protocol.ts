@@ -39,6 +39,8 @@ export interface Seen {
   seq: number;
   /** Another one: the numbers that were seen do not count any more. */
   epoch: string;
+  /** The last turn that was read of; what follows it is told where the numbers do not count. */
+  turnId?: string;
 }
 
 /** A person's message as others in the session are shown it. */
@@ -76,7 +78,7 @@ const CONVERSATIONS = {
   }, { turnId: string } | { answer: string }>,
   /**
    * What happens in a session, whoever causes it: from the start of the turn that runs or from now on, or
-   * after what was seen of it, while that still counts. The first item says after what.
+   * after what was seen of it. The first item says after what.
    */
   follow: {} as Stream<{ key: string; seen?: Seen }, Seen & { running?: string } | Happening>,
 };

@@ -63,7 +63,11 @@ const operateParams = z.object({
   request: z.looseObject({ op: z.string().max(100) })
     .refine((request) => JSON.stringify(request).length <= MAX_REQUEST_CHARS, "a smaller request"),
 });
-const seenParams = z.object({ seq: z.int().min(0), epoch: z.string().max(64) });
+const seenParams = z.object({
+  seq: z.int().min(0),
+  epoch: z.string().max(64),
+  turnId: z.string().max(64).optional(),
+});
 const followParams = z.object({ key: sessionKey, seen: seenParams.optional() });
 
 const atThisMachine = () => ({ actor: "cli:local", attended: true });
@@ -131,24 +135,29 @@ async function* follow(
   const { key, seen } = checkParams(followParams, params);
   const epoch = journal.epoch(key);
   const session = journal.session(key);
-  const running = session === undefined ? undefined : runningTurn(journal, session);
-  const afterSeq = seen?.epoch === epoch ? seen.seq : running?.afterSeq ?? session?.lastSeq ?? 0;
+  const latest = session && latestTurn(journal, session);
+  const running = latest?.status === "running" ? latest : undefined;
+  // After an unclean end numbers may stand for other events; turns that are on record stay.
+  const read = seen?.turnId === undefined ? undefined : journal.turn(seen.turnId);
+  const known = read?.sessionId === session?.id && read?.id !== running?.id ? read : undefined;
+  const goesOn = seen?.epoch === epoch;
+  const afterSeq = goesOn ? seen.seq : (known ?? running)?.afterSeq ?? session?.lastSeq ?? 0;
   // From here on nothing is missed: whoever reads this can ask for the history.
-  yield { seq: afterSeq, epoch, running: running?.id };
+  yield { seq: afterSeq, epoch, turnId: latest?.id, running: running?.id };
   for await (const stored of journal.followKey(key, { afterSeq, signal })) {
+    if (!goesOn && stored.turnId === known?.id) continue;
     const turn = stored.event.type === "turn_start" ? journal.turn(stored.turnId) : undefined;
     yield turn === undefined ? { stored } : { stored, said: saidIn(turn) };
   }
 }
 
-/** The turn that the session's newest message is of, while it runs. */
-function runningTurn(
+/** The turn of the session's newest message. */
+function latestTurn(
   journal: Pick<Journal, "historyPage" | "turn">,
   { id }: Session,
 ): Turn | undefined {
   const last = journal.historyPage(id, { limit: 1 }).messages[0];
-  const turn = last === undefined ? undefined : journal.turn(last.turnId);
-  return turn?.status === "running" ? turn : undefined;
+  return last && journal.turn(last.turnId);
 }
 
 function saidIn({ input, actor }: Turn): SaidMessage {

@@ -6,6 +6,7 @@ import type { StoredEvent } from "../../contract/events.ts";
 import { someParts } from "../../operations/testing/gateway_parts.ts";
 import type { Journal } from "../../contract/journal.ts";
 import { openJournal } from "../../journal/open.ts";
+import { ending } from "../../journal/testing/steps.ts";
 import type { AskedPart } from "../../local/protocol.ts";
 import { createOperations } from "./operations.ts";
 
@@ -112,7 +113,12 @@ Deno.test("follow tells a turn that runs from its start, with its message, and g
   const items = operations.follow({ key }, stop.signal)[Symbol.asyncIterator]();
   const next = async () => (await items.next()).value;
   const first = await next();
-  assertEquals(first, { seq: turn.afterSeq, epoch: journal.epoch(key), running: "one" });
+  assertEquals(first, {
+    seq: turn.afterSeq,
+    epoch: journal.epoch(key),
+    turnId: "one",
+    running: "one",
+  });
   const start = await next();
   assertEquals(start.said, { text: "hello", files: [], actor: "cli:local" });
   await journal.append("one", [{ type: "notice", text: "now" }]);
@@ -123,6 +129,24 @@ Deno.test("follow tells a turn that runs from its start, with its message, and g
   await again.next();
   const missed = (await again.next()).value as { stored: StoredEvent };
   assertEquals(missed.stored.event, { type: "notice", text: "now" });
+  // The service was killed, and all of another turn came before this reader.
+  await journal.end("one", ending());
+  await journal.accept({
+    id: "two",
+    sessionKey: key,
+    channel: "cli",
+    actor: "cli:local",
+    input: [{ type: "text", text: "meanwhile" }],
+    durable: false,
+  });
+  await journal.start("two");
+  await journal.append("two", [{ type: "turn_start", model: "fake" }]);
+  await journal.end("two", ending());
+  const lost = { seq: 99, epoch: "before", turnId: "one" };
+  const late = operations.follow({ key, seen: lost }, stop.signal)[Symbol.asyncIterator]();
+  await late.next();
+  const told = (await late.next()).value as { stored: StoredEvent; said: unknown };
+  assertEquals([told.stored.turnId, told.stored.event.type], ["two", "turn_start"]);
   stop.abort();
   await journal.close();
 });
