@@ -20,7 +20,7 @@ export function mountSmallDisk(folder: string, size = "64k"): Disposable {
 
 /** Fills a disk until that many bytes are free; disposing makes the room again. */
 export function fillDisk(folder: string, leaveBytes: number): Disposable {
-  const path = `${folder}/filling`;
+  const path = `${folder}/filling-${crypto.randomUUID()}`;
   const block = new Uint8Array(4_096);
   using file = Deno.openSync(path, { write: true, create: true });
   try {
