@@ -30,7 +30,7 @@ import type { MattermostClient } from "./api/mattermost_client.ts";
 import { readChatId } from "./chat_address.ts";
 import { type ServerFacts, serverFacts } from "./connection/server_facts.ts";
 import { type HeardPost, heardPost } from "./inbound/heard_post.ts";
-import { PostFeed } from "./inbound/post_feed.ts";
+import { type AboutPost, PostFeed } from "./inbound/post_feed.ts";
 import { isId, type MattermostPost, type PostFile } from "./inbound/post.ts";
 import type { MattermostSettings } from "./settings.ts";
 import { EventSocket } from "./socket/event_socket.ts";
@@ -105,7 +105,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
       client,
       myId: facts.me.id,
       intake: { add: session.receive, cursor: session.cursor },
-      hear: (post, isDirect, isLive) => this.#hear(post, isDirect, isLive),
+      hear: (post, about) => this.#hear(post, about),
       isOfTeam: facts.isOfTeam,
       clock,
       log,
@@ -119,7 +119,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
         if (!isResumed) this.#feed.catchUp();
         this.#onReady();
       },
-      onPosted: (data) => this.#feed.take(data),
+      onEvent: (event, data) => this.#feed.take(event, data),
     });
   }
 
@@ -155,29 +155,30 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     await this.#feed.close();
   }
 
-  /** The post as it is heard; undefined for one that is not. `isLive`: it was written just now. */
-  #hear(post: MattermostPost, isDirect: boolean, isLive: boolean): HeardPost | undefined {
+  /** The post as it is heard; undefined for one that is not. */
+  #hear(post: MattermostPost, { isLive, ...about }: AboutPost): HeardPost | undefined {
     const { settings: { respond, replyInThread }, session } = this.#deps;
     const { me } = this.#facts;
     if (isLive && post.type === "" && this.#isOurs(post) === false) session.warn(STRANGER);
     const isInThread = (rootId: string) => session.memory.get("thread", rootId) !== undefined;
-    const heard = heardPost(post, isDirect, { me, respond, replyInThread, isInThread });
+    const heard = heardPost(post, about, { me, respond, replyInThread, isInThread });
     if (heard === undefined) return undefined;
     const { userId: senderId, chatId } = heard;
-    const sender = { senderId, ...isDirect && { directChatId: chatId } };
+    const sender = { senderId, ...about.isDirect && { directChatId: chatId } };
     return session.isAllowed(sender) ? heard : undefined;
   }
 
   read(heard: HeardPost): PlatformMessage<PostFile> {
-    const { id, chatId, userId, text, createAt, files, senderName } = heard;
+    const { id, replaces, chatId, userId, text, createAt, files, senderName } = heard;
     const provenance = text === "" && files.length === 1 ? "own" : "file";
     return {
       chatId,
       messageId: id,
+      ...replaces !== undefined && { replaces },
       senderId: userId,
       ...senderName !== undefined && { senderName },
       sentAt: createAt,
-      metadata: { post_id: id },
+      metadata: { post_id: replaces ?? id },
       content: text,
       parts: splitQuotes(text, { reach: "paragraph" }),
       files: files.map((file) => ({

@@ -72,7 +72,7 @@ Deno.test("mattermost: nothing that others wrote is taken for the sender's own w
   });
 });
 
-Deno.test("mattermost: what the server, programs and the bot itself write is not heard, nor what was edited (C37)", async () => {
+Deno.test("mattermost: what the server, programs and the bot itself write is not heard (C37)", async () => {
   await withChannel({}, async (mattermost, server) => {
     const { store, room, sockets, api } = server;
     const { alice, bot, robot } = store;
@@ -83,15 +83,50 @@ Deno.test("mattermost: what the server, programs and the bot itself write is not
     server.write(robot.id, "no: by a bot", { props: { from_bot: "true" } });
     server.write(bot.id, "no: by us", { props: { from_bot: "true" } });
     server.write(alice.id, "no: gone", { delete_at: 5 });
-    const edited = store.post(alice.id, room.id, "no: edited");
-    sockets.publish("post_edited", { post: JSON.stringify(edited) }, room.id);
-    sockets.publish("ephemeral_message", api.event(edited), room.id);
+    const pinned = store.post(alice.id, room.id, "no: pinned");
+    sockets.publish("post_edited", { post: JSON.stringify(pinned) }, room.id);
+    sockets.publish("ephemeral_message", api.event(pinned), room.id);
     server.write(alice.id, "  ");
     server.write(alice.id, "yes");
     await mattermost.heard("yes");
     assertEquals(mattermost.host.offered.map(({ content }) => content), ["yes"]);
   });
 });
+
+for (const kind of ["room", "direct"] as const) {
+  Deno.test(`mattermost: what a message says since it was edited is told, and that it was deleted, ${kind}`, async () => {
+    await withChannel(IN_GROUPS, async (mattermost, server) => {
+      const { store, sockets } = server;
+      const post = server.write(store.alice.id, "@helper buy milk", {}, server[kind]);
+      const { chatId } = await mattermost.heard("buy milk");
+      const tell = (event: string, changes: object) => {
+        const changed = { ...post, ...changes };
+        sockets.publish(event, { post: JSON.stringify(changed) }, post.channel_id);
+      };
+      const editAt = post.create_at + 5;
+      tell("post_edited", { message: "buy oat milk", edit_at: editAt });
+      tell("post_deleted", {});
+      // Where nothing was ever heard, there is nothing to change.
+      tell("post_edited", { channel_id: newId(), message: "no", edit_at: editAt });
+      const { published } = mattermost.host;
+      server.write(store.bob.id, "@helper last", {}, server[kind]);
+      await mattermost.until(() => published.length >= 4);
+      const changes = published.filter(({ senderId }) => senderId === store.alice.id);
+      const told = [
+        ["buy milk", undefined, post.id, store.alice.id],
+        ["buy oat milk", post.id, `${post.id}~${editAt}`, store.alice.id],
+        ["", post.id, `${post.id}~Infinity`, store.alice.id],
+      ];
+      assertEquals(
+        changes.map((one) => [one.content, one.replaces, one.messageId, one.senderId]),
+        told,
+      );
+      for (const one of changes) {
+        assertEquals([one.chatId, one.metadata?.post_id], [chatId, post.id]);
+      }
+    });
+  });
+}
 
 Deno.test("mattermost: another program that writes with the bot's token is named, once, and answered by nobody", async () => {
   await withChannel({}, async (mattermost, server) => {

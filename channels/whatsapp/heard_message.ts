@@ -12,7 +12,7 @@ import {
   jidNormalizedUser,
   type MediaType,
   normalizeMessageContent,
-  type proto,
+  proto,
   toNumber,
   type WAMessage,
   type WAMessageKey,
@@ -44,6 +44,8 @@ export interface HeardMessage {
   files: HeardFile[];
   /** Seconds after which messages of the chat disappear. */
   expiration?: number;
+  /** Id of the message that it edits, or takes back where it says nothing. */
+  replaces?: string;
 }
 
 /** A reaction to a message. */
@@ -70,16 +72,22 @@ export interface Account {
 export interface MessageContent {
   content: proto.IMessage;
   context: proto.IContextInfo;
+  /** As that of `HeardMessage`. */
+  replaces?: string;
 }
 
-/** Without what a message is wrapped in, such as one that disappears. */
+/** Without what a message is wrapped in, such as one that disappears, or an edit. */
 export function contentOf({ message }: Pick<WAMessage, "message">): MessageContent {
-  const content = normalizeMessageContent(message) ?? {};
+  const outer = normalizeMessageContent(message) ?? {};
+  const { type, key, editedMessage } = outer.protocolMessage ?? {};
+  const { MESSAGE_EDIT, REVOKE } = proto.Message.ProtocolMessage.Type;
+  const replaces = type === MESSAGE_EDIT || type === REVOKE ? key?.id || undefined : undefined;
+  const content = replaces === undefined ? outer : normalizeMessageContent(editedMessage) ?? {};
   const context =
     Object.values(content).find((one) =>
       typeof one === "object" && one !== null && "contextInfo" in one && one.contextInfo
     )?.contextInfo ?? {};
-  return { content, context };
+  return { content, context, ...replaces !== undefined && { replaces } };
 }
 
 /**
@@ -103,7 +111,7 @@ export function jidOf(chatId: string): string {
 /** A message of somebody, or undefined for one that says nothing. */
 export function heardMessage(
   { key, pushName, messageTimestamp }: WAMessage,
-  { content, context }: MessageContent,
+  { content, context, replaces }: MessageContent,
   { senderId, account }: { senderId: string; account: Account },
 ): HeardMessage | undefined {
   const { remoteJid, id, participant } = key;
@@ -115,7 +123,7 @@ export function heardMessage(
   const own = isForwarded ? others("forwarded", text) : splitQuotes(text);
   const parts = [...own, ...others(isForwarded ? "forwarded" : "file", otherContent(content))]
     .filter((part) => part.text.trim() !== "");
-  if (parts.length === 0 && files.length === 0) return undefined;
+  if (parts.length === 0 && files.length === 0 && replaces === undefined) return undefined;
   const quoted = isMe(context.participant, account)
     ? {}
     : normalizeMessageContent(context.quotedMessage) ?? {};
@@ -130,6 +138,7 @@ export function heardMessage(
     parts: [...others("quoted", textOf(quoted)), ...parts],
     files,
     ...context.expiration ? { expiration: context.expiration } : {},
+    ...replaces !== undefined && { replaces },
   };
 }
 

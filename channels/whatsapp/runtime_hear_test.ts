@@ -78,12 +78,39 @@ test("whose words are whose: quotes, forwarded words, places and contacts", asyn
     const vcard = "BEGIN:VCARD\nTEL;type=CELL:+49 1\nEND:VCARD";
     await server.write(ann, { contactMessage: { displayName: "Carl", vcard } });
     await whatsapp.heard("(a contact: Carl +49 1)");
-    // Corrections of what was said are left alone.
+    // What phones tell each other of a chat is no message.
     const key = { id: "x", remoteJid: "x" };
-    await server.write(ann, { protocolMessage: { key, type: 14, editedMessage: text("other") } });
+    await server.write(ann, { protocolMessage: { key, type: 3, ephemeralExpiration: 60 } });
     await server.write(ann, { conversation: "last" });
     await whatsapp.heard("last");
     assertEquals(whatsapp.host.offered.length, 5);
+  });
+});
+
+test("it tells what a message says since it was edited, and that it was deleted, by whoever did so", async () => {
+  await withChannel({ respond: "mention" }, async (whatsapp, server) => {
+    const [ann, bob] = server.senders;
+    const mention = { mentionedJid: [`9${ME}@lid`] };
+    const to = { to: GROUP } as const;
+    const id = await server.write(ann, text(`@9${ME} buy milk`, mention), to);
+    await whatsapp.heard("buy milk");
+    const key = { id, remoteJid: GROUP, fromMe: true };
+    const protocolMessage = { key, type: 14, editedMessage: text("buy oat milk") };
+    // Phones wrap an edit once more.
+    const edit = await server.write(ann, { editedMessage: { message: { protocolMessage } } }, to);
+    await whatsapp.heard("buy oat milk");
+    await server.write(bob, { protocolMessage: { key, type: 0 } }, to);
+    await whatsapp.until(() => whatsapp.host.published.length === 3);
+    await server.write(ann, { protocolMessage: { key, type: 0 } }, to);
+    await whatsapp.until(() => whatsapp.host.published.length === 4);
+    const { published } = whatsapp.host;
+    // The service lets that of the author count alone.
+    assertEquals(
+      published.map(({ senderId, content, replaces }) => [senderId, content, replaces]),
+      [[ann, "buy milk", undefined], [ann, "buy oat milk", id], [bob, "", id], [ann, "", id]],
+    );
+    assertEquals([published[1]!.messageId, published[1]!.metadata?.id], [edit, id]);
+    assertEquals(new Set(published.map(({ messageId }) => messageId)).size, 4);
   });
 });
 

@@ -192,7 +192,8 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
       const data = { reaction: { ...about, emoji: reaction.text ?? "", on: reaction.key?.id } };
       return await session.receive([{ lane: `reaction ${chatId}`, id: about.id, data }]);
     }
-    if (isGroup && respond === "mention" && !isAddressed(said, account)) return;
+    const isMeant = said.replaces !== undefined || isAddressed(said, account);
+    if (isGroup && respond === "mention" && !isMeant) return;
     const heard = heardMessage(message, said, { senderId, account });
     if (heard === undefined) return;
     const sender = { senderId, senderName: pushName ?? undefined };
@@ -214,12 +215,13 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
   }
 
   #read(heard: HeardMessage): PlatformMessage<HeardFile> {
-    const { key, chatId, senderId, senderName, sentAt, parts, files, expiration } = heard;
+    const { key, chatId, senderId, senderName, sentAt, parts, files, expiration, replaces } = heard;
     const said = inPieces(parts);
     return {
       ...{ chatId, messageId: key.id ?? "", senderId, senderName, sentAt, ...said },
+      ...replaces !== undefined && { replaces },
       metadata: {
-        id: key.id,
+        id: replaces ?? key.id,
         ...key.participant && { participant: key.participant, text: said.content.slice(0, 200) },
         ...expiration !== undefined && { expiration },
       },

@@ -10,6 +10,8 @@ import { isByProgram, type MattermostPost, type PostFile } from "./post.ts";
 /** A post that is to be answered: plain JSON, all that taking it needs. */
 export interface HeardPost {
   id: string;
+  /** The id of a post that was edited, or deleted where nothing is left of it; `id` is that of the change. */
+  replaces?: string;
   chatId: string;
   channelId: string;
   userId: string;
@@ -33,10 +35,13 @@ export interface HearingRules {
 /** Of posts that people write; the others are the server's, or a plugin's. */
 const TYPES: ReadonlySet<string> = new Set(["", "me"]);
 
-/** The post as it is heard; undefined for one that is not. `isDirect`: nobody else is in the channel. */
+/**
+ * The post as it is heard; undefined for one that is not. `isDirect`: nobody else is in the channel.
+ * `isChange`: it came before, and is heard where that was.
+ */
 export function heardPost(
   post: MattermostPost,
-  isDirect: boolean,
+  { isDirect, isChange }: { isDirect: boolean; isChange: boolean },
   rules: HearingRules,
 ): HeardPost | undefined {
   const { me, respond, replyInThread, isInThread } = rules;
@@ -44,14 +49,15 @@ export function heardPost(
   if (userId === me.id || !TYPES.has(post.type) || isByProgram(post)) return undefined;
   if (post.deleteAt > 0 || post.originalId !== "") return undefined;
   const { text, isNamed } = withoutName(post.message, me.username);
-  if (text === "" && files.length === 0 && !isNamed) return undefined;
-  const isHeard = isDirect || respond === "all" || isNamed || /^\/[a-z_]+(?:\s|$)/.test(text) ||
+  if (text === "" && files.length === 0 && !isNamed && !isChange) return undefined;
+  const isHeard = isChange || isDirect || respond === "all" || isNamed ||
+    /^\/[a-z_]+(?:\s|$)/.test(text) ||
     (rootId !== "" && isInThread(rootId));
   if (!isHeard) return undefined;
   const thread = rootId !== "" ? rootId : !isDirect && replyInThread ? id : "";
   const content = text === "" && files.length === 0 ? post.message.trim() : text;
   return {
-    id,
+    ...isChange ? { id: `${id}~${post.editAt}`, replaces: id } : { id },
     chatId: toChatId({ channelId, rootId: thread }),
     channelId,
     userId,

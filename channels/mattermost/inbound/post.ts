@@ -25,6 +25,8 @@ export interface MattermostPost {
   type: string;
   /** Milliseconds since 1970, by the server's clock. */
   createAt: number;
+  /** When what it says was changed last; 0: never. */
+  editAt: number;
   deleteAt: number;
   /** A row of the history of edits, where it is not empty. */
   originalId: string;
@@ -65,6 +67,7 @@ export function readPost(value: unknown): MattermostPost | undefined {
     message: text(value.message).slice(0, MAX_MESSAGE_CHARS).toWellFormed(),
     type: text(value.type),
     createAt: number(create_at),
+    editAt: number(value.edit_at),
     deleteAt: number(value.delete_at),
     originalId: text(value.original_id),
     props: isRecord(value.props) ? value.props : {},

@@ -21,14 +21,24 @@ import { type MissedChannel, missedPosts } from "./missed_posts.ts";
 import { type PostCursor, PostCursors } from "./post_cursors.ts";
 import { isId, type MattermostPost, readPost } from "./post.ts";
 
+/** What is known of a post beside itself. */
+export interface AboutPost {
+  /** Nobody else is in the channel. */
+  isDirect: boolean;
+  /** It was written just now. */
+  isLive: boolean;
+  /** It came before, and was edited or deleted just now. */
+  isChange: boolean;
+}
+
 /** What a feed works with. */
 export interface PostFeedDeps {
   client: MattermostClient;
   /** Our own user id: what another bot has looked at is not ours. */
   myId: string;
   intake: Pick<Intake<HeardPost>, "add" | "cursor">;
-  /** The post as it is heard; undefined for one that is not. `isLive`: it was written just now. */
-  hear: (post: MattermostPost, isDirect: boolean, isLive: boolean) => HeardPost | undefined;
+  /** The post as it is heard; undefined for one that is not. */
+  hear: (post: MattermostPost, about: AboutPost) => HeardPost | undefined;
   /** Whether a channel of that team is listened to; empty: of no team. */
   isOfTeam: (teamId: string) => boolean;
   clock: Pick<Clock, "after" | "now">;
@@ -55,7 +65,7 @@ const MAX_TOGETHER = 100;
 
 interface LivePost {
   post: MattermostPost;
-  isDirect: boolean;
+  isChange: boolean;
   senderName?: string;
 }
 
@@ -65,6 +75,8 @@ export class PostFeed {
   readonly #all: string;
   readonly #waiting: (LivePost | "catch_up")[] = [];
   readonly #seen = new Set<string>();
+  /** Whether a channel is a direct one; of those alone something was heard. */
+  readonly #channels = new Map<string, boolean>();
   readonly #cursors: PostCursors;
   readonly #tries = new Tries(CHANNEL_TRIES);
   #isBehind = false;
@@ -90,9 +102,9 @@ export class PostFeed {
     await this.#add([], { [this.#all]: { createAt } });
   }
 
-  /** An event `posted`; what cannot be read is left out. */
-  take(data: Readonly<Record<string, unknown>>): void {
-    const post = readPost(data.post);
+  /** An event; one that is not of a post, or cannot be read, is left out. */
+  take(event: string, data: Readonly<Record<string, unknown>>): void {
+    const post = postOf(event, data);
     if (post === undefined || this.#closing.signal.aborted || this.#isBehind) return;
     if (typeof data.team_id === "string" && !this.#deps.isOfTeam(data.team_id)) return;
     const { sender_name: name } = data;
@@ -100,9 +112,12 @@ export class PostFeed {
       this.#isBehind = true;
       return;
     }
+    const isChange = event !== "posted";
+    // Events of changes do not say it.
+    if (!isChange) this.#channels.set(post.channelId, data.channel_type === "D");
     this.#waiting.push({
       post,
-      isDirect: data.channel_type === "D",
+      isChange,
       ...typeof name === "string" && { senderName: name.replace(/^@/, "").slice(0, 200) },
     });
     this.#work();
@@ -184,16 +199,19 @@ export class PostFeed {
   }
 
   async #takeLive(live: readonly LivePost[]): Promise<void> {
-    const entries = live.flatMap(({ post, isDirect, senderName }, at) => {
-      if (live.findIndex((each) => each.post.id === post.id) < at) return [];
-      return this.#entryOf(post, isDirect, true, senderName) ?? [];
+    const posted = live.filter(({ isChange }) => !isChange).map(({ post }) => post);
+    const entries = live.flatMap(({ post, isChange, senderName }) => {
+      const isDirect = this.#channels.get(post.channelId);
+      const isAgain = !isChange && posted.find(({ id }) => id === post.id) !== post;
+      if (isDirect === undefined || isAgain) return [];
+      return this.#entryOf(post, { isDirect, isChange, isLive: !isChange }, senderName) ?? [];
     });
     const cursors: Record<string, PostCursor> = {};
-    for (const { post } of live) cursors[post.channelId] = cursors[this.#all] = post;
+    for (const post of posted) cursors[post.channelId] = cursors[this.#all] = post;
     // What nobody has to answer is not worth a write.
     if (entries.length > 0) await this.#add(entries, cursors);
     else this.#cursors.move(cursors);
-    for (const { post } of live) this.#see(post.id);
+    for (const { id } of posted) this.#see(id);
   }
 
   async #fetchMissed(): Promise<void> {
@@ -211,8 +229,10 @@ export class PostFeed {
 
   async #listChannels(): Promise<ListedChannel[]> {
     const { client, isOfTeam } = this.#deps;
-    return readChannels(await client.getAllTeamsChannels())
+    const channels = readChannels(await client.getAllTeamsChannels())
       .filter(({ teamId }) => isOfTeam(teamId));
+    for (const { id, type } of channels) this.#channels.set(id, type === "D");
+    return channels;
   }
 
   async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
@@ -237,19 +257,19 @@ export class PostFeed {
         fetched: posts.length,
       });
     }
-    const entries = posts.flatMap((post) => this.#entryOf(post, channel.isDirect, false) ?? []);
+    const about = { isDirect: channel.isDirect, isLive: false, isChange: false };
+    const entries = posts.flatMap((post) => this.#entryOf(post, about) ?? []);
     await this.#add(entries, { [channel.id]: posts.at(-1) ?? channel.since });
     for (const { id } of posts) this.#see(id);
   }
 
   #entryOf(
     post: MattermostPost,
-    isDirect: boolean,
-    isLive: boolean,
+    about: AboutPost,
     senderName?: string,
   ): IntakeEntry<HeardPost> | undefined {
-    if (this.#seen.has(post.id)) return undefined;
-    const heard = this.#deps.hear(post, isDirect, isLive);
+    if (!about.isChange && this.#seen.has(post.id)) return undefined;
+    const heard = this.#deps.hear(post, about);
     if (heard === undefined) return undefined;
     const data = { ...heard, ...senderName !== undefined && { senderName } };
     return { lane: heard.chatId, id: heard.id, data };
@@ -266,6 +286,23 @@ export class PostFeed {
   #see(id: string): void {
     this.#seen.add(id);
     if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value!);
+  }
+}
+
+/** The post of an event; of one that was deleted, without what it said. */
+function postOf(
+  event: string,
+  data: Readonly<Record<string, unknown>>,
+): MattermostPost | undefined {
+  const post = readPost(data.post);
+  switch (event) {
+    case "posted":
+      return post;
+    case "post_edited":
+      // What is pinned, say, was not edited.
+      return post?.editAt === 0 ? undefined : post;
+    case "post_deleted":
+      return post && { ...post, message: "", files: [], deleteAt: 0, editAt: Infinity };
   }
 }
 

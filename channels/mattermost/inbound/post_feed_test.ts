@@ -69,8 +69,8 @@ class World {
           this.stored.push({ ...cursors });
         },
       },
-      hear: (post, isDirect) =>
-        heardPost(post, isDirect, {
+      hear: (post, about) =>
+        heardPost(post, about, {
           me,
           respond: "all",
           replyInThread: false,
@@ -89,7 +89,7 @@ class World {
   }
 
   take(post: FakePost): void {
-    this.feed.take({ channel_type: "P", team_id: "", post: JSON.stringify(post) });
+    this.feed.take("posted", { channel_type: "P", team_id: "", post: JSON.stringify(post) });
   }
 
   get texts(): string[] {

@@ -19,8 +19,8 @@ export interface EventSocketDeps {
   clock: Pick<Clock, "after">;
   /** Connected, and known to the server. `isResumed`: it has given, or gives, what came in between. */
   onReady: (isResumed: boolean) => void;
-  /** The data of an event `posted`. */
-  onPosted: (data: Record<string, unknown>) => void;
+  /** An event, such as `posted`, and its data. */
+  onEvent: (event: string, data: Record<string, unknown>) => void;
 }
 
 /** Until the server has said that it knows us. */
@@ -53,8 +53,8 @@ export class EventSocket {
     });
     this.#client.addMissedMessageListener(() => void (this.#hasMissed = true));
     this.#client.addMessageListener(({ event, data }) => {
-      if (event === "posted" && typeof data === "object" && data !== null) {
-        deps.onPosted(data as unknown as Record<string, unknown>);
+      if (typeof data === "object" && data !== null) {
+        deps.onEvent(event, data as unknown as Record<string, unknown>);
       }
     });
     // The client has set its timer when the microtask runs, and is told then to forget it.
