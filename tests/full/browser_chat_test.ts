@@ -332,7 +332,7 @@ browserTest("a conversation has its own model", async () => {
   await page.getByRole("menuitemradio", { name: "Default" }).click();
   await model.getByText("local/fake").waitFor();
   await say(page, "with the default");
-  await page.locator(".agent").nth(1).waitFor();
+  await page.locator(".turn-foot").nth(1).waitFor();
   assertEquals(models, ["quick", "fake"]);
 });
 

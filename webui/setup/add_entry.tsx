@@ -1,7 +1,7 @@
 /** Adds an entry to what people name themselves: a provider, a preset, a header. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import { t } from "../locale.ts";
 import { useAction } from "../ui/use_action.ts";
@@ -57,7 +57,7 @@ function EntryForm({ place: { path, pattern, schema }, words, title, leave, adde
   const drafts = useSignal<Readonly<Record<string, string>>>({});
   const { isBusy, problem, run } = useAction();
   const box = useRef<HTMLFormElement>(null);
-  useEffect(() => box.current?.querySelector("input")?.focus(), []);
+  useLayoutEffect(() => box.current?.querySelector("input")?.focus(), []);
   const inner = schema?.additionalProperties || {};
   const fields: [name: string, field: Schema][] = inner.properties === undefined
     ? [[VALUE, inner]]

@@ -1,7 +1,7 @@
 /** Leads from no model to one that has answered: a server on this machine, or a provider's key. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Answer, ask } from "../api/client.ts";
 import { ApiError } from "../api/error.ts";
 import { restartService } from "../app/restart.ts";
@@ -133,8 +133,9 @@ function ConnectForm({ choice, others, back }: {
     ? choice.provider.name
     : t.connect.other;
   const isKeyed = choice.kind !== "server";
-  useEffect(() => form.current?.querySelector<HTMLElement>("input, select")?.focus(), []);
-  useEffect(() => {
+  // At once: what is typed next is for that field.
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>("input, select")?.focus(), []);
+  useLayoutEffect(() => {
     if (fault.value?.field === undefined) return;
     form.current?.querySelector<HTMLElement>(`[name="${fault.value.field}"]`)?.focus();
   }, [fault.value]);
