@@ -64,13 +64,15 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** A time of the service as people say it: 3 minutes ago, else a date. */
+/** A time of the service as people say it: 3 minutes ago, in 3 minutes, else a date. */
 export function formatAgo(seconds: number, nowMs = Date.now()): string {
   const age = nowMs / 1_000 - seconds;
-  if (age > 7 * 86_400) return formatDate(seconds);
+  if (Math.abs(age) > 7 * 86_400) return formatDate(seconds);
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
-  const [unit, length] = AGES.find(([, length]) => age >= length) ?? ["second", Infinity];
-  return relative.format(-Math.floor(age / length), unit);
+  // The last minute is counted down; of what is past nobody counts seconds.
+  const [unit, length] = AGES.find(([, length]) => Math.abs(age) >= length) ??
+    ["second", age < 0 ? 1 : Infinity];
+  return relative.format(-Math.trunc(age / length), unit);
 }
 
 /** Such as 3 Feb 2026. */

@@ -1,8 +1,9 @@
 /** The pages of the browser app beside its chat, each used once for real. */
 
 import type { Page } from "playwright-core";
+import { resolve } from "@std/path";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { checkLook, openPage } from "../support/browser.ts";
+import { answer, checkLook, openPage } from "../support/browser.ts";
 import { needs } from "../support/needs.ts";
 import { shareService } from "../support/shared_service.ts";
 import { httpOf, WireSocket } from "../support/wire_socket.ts";
@@ -49,6 +50,38 @@ Deno.test({
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("GITHUB_TOKEN was removed.").waitFor();
     assert(!(await page.content()).includes("a-long-secret-value"));
+  },
+});
+
+Deno.test({
+  ...needs("an action that waits is counted wherever one is, and denied with a reason", "chromium"),
+  async fn() {
+    const path = `${shared.home.dir}/../outside.txt`;
+    const told: string[] = [];
+    await using _model = shared.startModel(({ index, body }) => {
+      told.push(JSON.stringify(body.messages.at(-1)));
+      return index === 0
+        ? { calls: [{ tool: "write_file", args: { path, content: "x" } }] }
+        : { text: "I see" };
+    });
+    using socket = await WireSocket.open(shared.service.wsUrl);
+    socket.send({ type: "message", chat_id: socket.chatId, content: "write it" });
+    await socket.next("approval_requested");
+    await using page = await openAt("Approvals");
+    const badge = page.locator(".nav .badge", { hasText: /^1/ });
+    await badge.waitFor();
+    assertEquals(await page.title(), "(1) Approvals · service");
+    const card = page.getByRole("article", { name: "Approval needed" });
+    await card.getByText(`fs.write: ${resolve(path)}`).waitFor();
+    await card.getByText(/^expires in \d+/).waitFor();
+    await card.getByLabel("Reason, if you deny it").fill(`Not there: ${MARKUP}`);
+    await checkLook(page);
+    await answer(page, "Deny");
+    await page.getByText("Nothing waits for you.").waitFor();
+    await badge.waitFor({ state: "detached" });
+    assertEquals(await page.title(), "Approvals · service");
+    await socket.next("turn_end");
+    assertStringIncludes(told[1]!, "Not there");
   },
 });
 

@@ -11,6 +11,7 @@ import { pendingApprovals } from "./pending_approvals.ts";
 import { offeredPages, type Page, type PageModule } from "./pages.ts";
 import { go, href, route } from "./router.ts";
 import { ThemeSwitch } from "./theme_switch.tsx";
+import { pageTitle } from "./title.ts";
 
 /** Whether the navigation is over the page, on a narrow window. */
 const MENU = "(max-width: 47.99rem)";
@@ -35,7 +36,7 @@ export function Shell({ bootstrap }: { bootstrap: Bootstrap }) {
   useEffect(() => {
     // A chat has a title of its own.
     if (page !== undefined && page.name !== "chat") {
-      document.title = `${t.pages[page.name]} · service`;
+      pageTitle.value = t.pages[page.name];
     }
   }, [page?.name]);
 

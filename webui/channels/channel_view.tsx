@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { type Answer, ask } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { href } from "../app/router.ts";
+import { pageTitle } from "../app/title.ts";
 import { t } from "../locale.ts";
 import { confirm } from "../ui/confirm.tsx";
 import { PageHead } from "../ui/page_head.tsx";
@@ -33,7 +34,7 @@ export function ChannelView({ channel, changed }: { channel: Channel; changed():
   /** Accounts that are being added, and not written yet. */
   const added = useSignal<readonly string[]>([]);
   useEffect(() => {
-    document.title = `${display_name} · service`;
+    pageTitle.value = display_name;
   }, [display_name]);
   const mayChange = may("channels.set");
   const fresh = added.value.filter((id) => instances.every((each) => each.id !== id));

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type Answer, ask } from "../api/client.ts";
 import { may, otherApprovers } from "../api/session.ts";
-import { language, t } from "../locale.ts";
+import { formatAgo, language, t } from "../locale.ts";
 import { lookAtApprovals } from "../app/pending_approvals.ts";
 import { Icon } from "../ui/icon.tsx";
 import { wordsOf } from "../ui/problem.tsx";
@@ -10,6 +10,9 @@ import { wordsOf } from "../ui/problem.tsx";
 /** How long a button must have been in sight, in one place, before it works. */
 const STILL_MS = 1_000;
 const LOOK_MS = 100;
+/** How often the time that is left is said anew. */
+const TICK_MS = 10_000;
+const MAX_REASON_CHARS = 1_000;
 
 /** What is asked for: whole, or with its details still to be read. */
 export interface Asked {
@@ -20,6 +23,7 @@ export interface Asked {
   details?: string;
   /** Whether `details` is all of it. */
   whole?: boolean;
+  expires_at: number;
 }
 
 /** An action that waits for a person: all of what it is, and two buttons. */
@@ -32,6 +36,8 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
   const problem = useSignal<string | undefined>(undefined);
   const isUnread = useSignal(!approval.whole);
   const lines = useSignal(0);
+  const now = useSignal(Date.now());
+  const reason = useSignal("");
   const text = useRef<HTMLPreElement>(null);
 
   useEffect(() => {
@@ -49,6 +55,11 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
     lines.value = isCut ? pre.textContent!.split("\n").length : 0;
   }, [whole.value]);
 
+  useEffect(() => {
+    const timer = setInterval(() => now.value = Date.now(), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+
   const { id, digest, capability } = approval;
   const answer = async (asked: Promise<unknown>) => {
     problem.value = undefined;
@@ -65,6 +76,9 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
       </h2>
       <pre ref={text} tabIndex={0}>{whole.value?.details ?? approval.details}</pre>
       {lines.value > 0 && <p class="muted small">{t.approvals.scroll(lines.value)}</p>}
+      <p class="muted small">
+        {t.approvals.expires(formatAgo(approval.expires_at, now.value))}
+      </p>
       {!may("approvals.approve")
         ? <p class="muted small">{whoMay(otherApprovers(), id)}</p>
         : !isUnread.value && (
@@ -83,10 +97,18 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
               )}
               <StillButton
                 className="button"
-                run={() => answer(ask("approvals.deny", { id }))}
+                run={() => answer(ask("approvals.deny", { id, reason: reason.value }))}
               >
                 {t.approvals.deny}
               </StillButton>
+              <input
+                class="reason"
+                aria-label={t.approvals.reason}
+                placeholder={t.approvals.reason}
+                maxLength={MAX_REASON_CHARS}
+                value={reason.value}
+                onInput={({ currentTarget }) => reason.value = currentTarget.value}
+              />
             </div>
           </>
         )}

@@ -427,6 +427,8 @@ const de: Strings = {
     ask: "Freigabe nötig",
     approve: "Erlauben",
     deny: "Ablehnen",
+    reason: "Grund, falls du ablehnst",
+    expires: (when) => `läuft ${when} ab`,
     scroll: (lines) => `${lines} Zeilen: Scrolle, um alle zu lesen.`,
     notWhole: (command) => `Nicht alles kann hier gezeigt werden. Ganz zeigt es: ${command}`,
     mayNot: "Dein Token darf das nicht beantworten.",

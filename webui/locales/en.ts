@@ -360,6 +360,8 @@ const en = {
     ask: "Approval needed",
     approve: "Approve",
     deny: "Deny",
+    reason: "Reason, if you deny it",
+    expires: (when: string) => `expires ${when}`,
     scroll: (lines: number) => `${lines} lines: scroll to read all of them.`,
     notWhole: (command: string) => `Not all of it can be shown here. See it with: ${command}`,
     mayNot: "Your token can't answer this.",

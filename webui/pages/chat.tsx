@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { may } from "../api/session.ts";
 import { go, href } from "../app/router.ts";
+import { pageTitle } from "../app/title.ts";
 import type { Attachment } from "../chat/attachment.ts";
 import type { Chat } from "../chat/chat.ts";
 import { ChatHead } from "../chat/chat_head.tsx";
@@ -42,7 +43,7 @@ function Conversation({ chat }: { chat?: Chat }) {
   useEffect(() => void (carried = []), []);
   const isDropped = useSignal(false);
   useEffect(() => {
-    document.title = chat?.title.value ? `${chat.title.value} · service` : "service";
+    pageTitle.value = chat?.title.value ?? "";
   }, [chat?.title.value]);
 
   function send(text: string) {
