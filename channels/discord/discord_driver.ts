@@ -28,7 +28,7 @@ import { EventQueue } from "./gateway/event_queue.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { AnswerThreads } from "./inbound/answer_threads.ts";
 import { catchUp } from "./inbound/catch_up.ts";
-import { idOf, type InboundFile, type InboundItem } from "./inbound/inbound_item.ts";
+import type { InboundFile, InboundItem } from "./inbound/inbound_item.ts";
 import { InteractionResponder } from "./inbound/interaction_responder.ts";
 import { buttonId } from "./inbound/read_interaction.ts";
 import { filesOf, object } from "./inbound/read_message.ts";
@@ -237,12 +237,11 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
 
   /** Opens the thread that the answer stands in. */
   async read(item: InboundItem): Promise<PlatformMessage<FileRef> | undefined> {
-    const { senderId, senderName, messageId, sentAt, metadata, content, parts, editedAt } = item;
+    const { senderId, senderName, messageId, editedAt, sentAt, metadata, content, parts } = item;
     if (!isSnowflake(messageId)) return undefined;
     return {
-      ...{ senderId, messageId: idOf(item), sentAt, metadata, content },
+      ...{ senderId, messageId, editedAt, sentAt, metadata, content },
       chatId: await this.#chatOf(item),
-      ...editedAt !== undefined && { replaces: messageId },
       ...senderName !== undefined && { senderName },
       ...parts !== undefined && { parts },
       files: item.files.map(({ name, url, sizeBytes: bytes }, index) => ({

@@ -245,12 +245,12 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     for (const event of events) {
       const message = readMessage(event, rules);
       if (message === undefined) continue;
-      const { senderId, chatId, channel } = message;
+      const { senderId, chatId, channel, ts: id, editedTs: editedAt } = message;
       const sender = { senderId, ...channel.startsWith("D") && { directChatId: chatId } };
       // What a stranger writes takes no room.
       if (!this.#session.isAllowed(sender)) continue;
-      this.#threads.add(message.chatId);
-      entries.push({ lane: message.chatId, id: idOf(message), data: message });
+      this.#threads.add(chatId);
+      entries.push({ lane: chatId, id, editedAt, data: message });
     }
     if (entries.length === 0 && cursors === undefined) return;
     await this.#session.receive(entries, cursors);
@@ -313,8 +313,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       pieces.push({ text: `@${own.selfName}` });
     }
     return {
-      ...{ chatId, messageId: idOf(message), senderId, sentAt, metadata: { channel, ts } },
-      ...editedTs !== undefined && { replaces: ts },
+      ...{ chatId, messageId: ts, editedAt: editedTs, senderId, sentAt, metadata: { channel, ts } },
       ...inPieces(pieces),
       files: files.map((file) => ({
         name: file.name,
@@ -435,8 +434,4 @@ function blockOf(buttons: readonly ApprovalButton[], chatId: string) {
       text: { type: "plain_text", text: label, emoji: false },
     })),
   };
-}
-
-function idOf({ ts, editedTs }: SlackMessage): string {
-  return editedTs === undefined ? ts : `${ts}~${editedTs}`;
 }

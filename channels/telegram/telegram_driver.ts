@@ -184,10 +184,10 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
       if (meaning?.kind === "moved") this.#moved(meaning.from, meaning.to);
       else if (meaning?.kind === "click") await this.#click(meaning.click);
       else if (meaning?.kind === "message") {
-        const { chatId, senderId, senderName } = meaning.message;
+        const { chatId, messageId, editedAt, senderId, senderName } = meaning.message;
         const sender = { senderId, senderName, ...!isGroup(chatId) && { directChatId: chatId } };
         if (!this.#session.isAllowed(sender)) continue;
-        entries.push({ lane: chatId, id: idOf(meaning.message), data: meaning });
+        entries.push({ lane: chatId, id: String(messageId), editedAt, data: meaning });
       }
     }
     await this.#session.receive(entries, cursors);
@@ -384,12 +384,12 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
 function messageOf(messages: readonly HeardMessage[]): PlatformMessage<FileRef> | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
-  const { chatId, messageId, senderId, senderName, sentAt, albumId } = first;
+  const { chatId, messageId, editedAt, senderId, senderName, sentAt, albumId } = first;
   const pieces = messages.flatMap(({ text: content, parts }) => piecesOf({ content, parts }));
   return {
     ...{ chatId, senderId, senderName, sentAt, metadata: { message_id: messageId } },
-    messageId: albumId === undefined ? idOf(first) : `album:${albumId}:${messageId}`,
-    ...first.editedAt !== undefined && { replaces: String(messageId) },
+    messageId: albumId === undefined ? String(messageId) : `album:${albumId}:${messageId}`,
+    editedAt,
     ...inPieces(pieces),
     files: messages.flatMap(({ files }) => files).map((ref) => ({
       name: ref.name,
@@ -401,8 +401,4 @@ function messageOf(messages: readonly HeardMessage[]): PlatformMessage<FileRef> 
       ref,
     })),
   };
-}
-
-function idOf({ messageId, editedAt }: HeardMessage): string {
-  return editedAt === undefined ? String(messageId) : `${messageId}~${editedAt}`;
 }

@@ -29,8 +29,3 @@ export interface InboundFile {
   sizeBytes: number;
   contentType?: string;
 }
-
-/** Of an edit, another than that of the message. */
-export function idOf({ messageId, editedAt }: InboundItem): string {
-  return editedAt === undefined ? messageId : `${messageId}~${editedAt}`;
-}

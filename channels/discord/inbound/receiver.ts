@@ -16,7 +16,7 @@ import {
 import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
 import { isSnowflake } from "../rest/discord_api.ts";
-import { idOf, type InboundItem } from "./inbound_item.ts";
+import type { InboundItem } from "./inbound_item.ts";
 import { type Command, itemOf } from "./read_interaction.ts";
 import { object, readMessage } from "./read_message.ts";
 
@@ -258,7 +258,8 @@ export class Receiver {
 }
 
 function entryOf(item: InboundItem): IntakeEntry<InboundItem> {
-  return { lane: item.chatId, id: idOf(item), data: item };
+  const { chatId: lane, messageId: id, editedAt } = item;
+  return { lane, id, editedAt, data: item };
 }
 
 function reasonOf(error: unknown): string {

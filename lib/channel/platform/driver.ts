@@ -24,6 +24,11 @@ export interface PlatformMessage<File = unknown> extends Said {
   messageId: string;
   /** An earlier one, which was edited, or taken back where this one is empty; as `HandledMessage.replaces`. */
   replaces?: string;
+  /**
+   * When it was edited, on a platform that gives an edit no id: it replaces the message with that
+   * `messageId`.
+   */
+  editedAt?: string | number;
   senderId: string;
   senderName?: string;
   /** Milliseconds since 1970. */

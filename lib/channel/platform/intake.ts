@@ -9,6 +9,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
 import { NotConnectedError, RetryLaterError } from "../delivery_error.ts";
+import { editId } from "./edit_id.ts";
 import {
   chatOf,
   type IntakeRow,
@@ -24,6 +25,8 @@ export interface IntakeEntry<T> {
   lane: string;
   /** The platform's id; an entry of its lane with the same that still waits makes it a repeat. */
   id: string;
+  /** As `PlatformMessage.editedAt`. */
+  editedAt?: string | number;
   /** Plain JSON: all that taking it needs. */
   data: T;
 }
@@ -162,7 +165,7 @@ export class Intake<T> {
     this.#store.close();
   }
 
-  #toRow({ lane, id, data }: IntakeEntry<T>): NewRow | undefined {
+  #toRow({ lane, id, editedAt, data }: IntakeEntry<T>): NewRow | undefined {
     const text = JSON.stringify(data);
     const { maxEntryChars } = this.#limits;
     if (text.length > maxEntryChars) {
@@ -174,7 +177,7 @@ export class Intake<T> {
       });
       return undefined;
     }
-    return { lane: toName(lane), id: toName(id), data: text };
+    return { lane: toName(lane), id: toName(editId(id, editedAt)), data: text };
   }
 
   #isFull(): boolean {

@@ -113,6 +113,17 @@ Deno.test("a lane that is held up holds up no other, however much waits in it", 
     assertEquals(consumer.taken.slice(1), Array.from({ length: 500 }, (_, at) => `a${at}`));
   }));
 
+Deno.test("an edit is no repeat of its message, and the same edit is", () =>
+  withIntake(async ({ open, consumer }) => {
+    const intake = await open();
+    const about = { lane: "a", id: "1" };
+    const edit = { ...about, editedAt: 7, data: "new" };
+    await intake.add([{ ...about, data: "old" }, edit, edit, { ...edit, editedAt: 8 }]);
+    assertEquals(intake.size, 3);
+    intake.start();
+    assertEquals(await consumer.until(3), ["old", "new", "new"]);
+  }));
+
 Deno.test("an id that waits already is a repeat in its lane alone (W2)", () =>
   withIntake(async ({ open, consumer }) => {
     const intake = await open();

@@ -22,6 +22,7 @@ import {
   type PlatformMessage,
   UnreadableFileError,
 } from "./driver.ts";
+import { editId } from "./edit_id.ts";
 import { hearVoice } from "./hear_voice.ts";
 import {
   InboundFiles,
@@ -85,8 +86,9 @@ export class TakeMessage<Item> {
   /** Resolves when the service has it. Rejects where another time may be better, and when it is ended. */
   async take(item: Item, signal: AbortSignal): Promise<void> {
     const { driver, host, handleMessage, onTurn } = this.#deps;
-    const message = await driver.read(item);
-    if (message === undefined) return;
+    const read = await driver.read(item);
+    if (read === undefined) return;
+    const message = identified(read);
     const { files: listed = [], content: _, parts: __, ...about } = message;
     const files = new InboundFiles(host.stateDir);
     try {
@@ -247,6 +249,13 @@ export class TakeMessage<Item> {
 }
 
 /** A name in one line, and not too long. */
+/** An edit has an id of its own. */
+function identified({ editedAt, ...message }: PlatformMessage): PlatformMessage {
+  if (editedAt === undefined) return message;
+  const { messageId: replaces } = message;
+  return { ...message, replaces, messageId: editId(replaces, editedAt) };
+}
+
 function plainName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}]/gu, "").slice(0, 80).toWellFormed() || "file";
 }
