@@ -8,7 +8,7 @@
 import { DisconnectReason, type WASocket } from "baileys";
 import type { ConnectAnswer, ConnectContext, Connector } from "../../lib/channel/descriptor.ts";
 import { endOf } from "./delivery_fault.ts";
-import { LoginStore } from "./login_store.ts";
+import { type LoginPlace, LoginStore } from "./login_store.ts";
 import { type WhatsAppSettings, whatsAppSettings } from "./settings.ts";
 import { openWaSocket } from "./wa_socket.ts";
 
@@ -24,20 +24,20 @@ class Link {
   answer: ConnectAnswer = { state: "waiting", message: "WhatsApp is asked for a code" };
   ended: Promise<void> | undefined;
   readonly #settings: WhatsAppSettings;
-  readonly #stateDir: string;
-  readonly #key = LoginStore.newKey();
+  readonly #place: LoginPlace;
+  readonly #name = LoginStore.newName();
   readonly #shown = Promise.withResolvers<void>();
   #login: LoginStore | undefined;
   #socket: WASocket | undefined;
 
-  constructor({ values, stateDir }: ConnectContext) {
+  constructor({ values, ...place }: ConnectContext) {
     this.#settings = whatsAppSettings(values);
-    this.#stateDir = stateDir;
+    this.#place = place;
   }
 
   /** Resolves when there is something to show, or it failed. */
   async begin({ clock }: ConnectContext): Promise<void> {
-    this.#login = await LoginStore.open(this.#stateDir, this.#key);
+    this.#login = await LoginStore.open(this.#place, this.#name);
     this.#open(this.#login);
     const stop = clock.after(FIRST_CODE_MS, this.#shown.resolve);
     await this.#shown.promise;
@@ -57,7 +57,7 @@ class Link {
     this.#shown.resolve();
     await this.#socket?.end(undefined);
     this.#login?.close();
-    if (!isLinked) await LoginStore.remove(this.#stateDir, this.#key);
+    if (!isLinked) await LoginStore.remove(this.#place.stateDir, this.#name);
   }
 
   #open(login: LoginStore): void {
@@ -74,7 +74,7 @@ class Link {
     if (phone === "") {
       this.answer = { state: "waiting", message: SCAN, show: { qr } };
     } else if (this.answer.show === undefined) {
-      const code = await socket.requestPairingCode(phone);
+      const code = await socket.requestPairingCode(phone.slice(1));
       const shown = `${code.slice(0, 4)}-${code.slice(4)}`;
       this.answer = { state: "waiting", message: TYPE, show: { code: shown } };
     }
@@ -85,7 +85,7 @@ class Link {
     const { me } = this.#login!.creds;
     const number = /^\d+/.exec(me?.id ?? "")?.[0];
     const message = `Linked to +${number}. Switch the channel on where it is off`;
-    await this.end({ state: "connected", message, values: { login: this.#key } });
+    await this.end({ state: "connected", message, values: { login: this.#name } });
   }
 
   async #closed(login: LoginStore, error: unknown): Promise<void> {

@@ -5,8 +5,8 @@
  * Invariants:
  * - What is changed together is written in one transaction, and is on the disk before the client goes on:
  *   a message key that was used is never used again, whatever ends the process.
- * - Every value is sealed (AES-256-GCM) with the key of the section's `login`, which is kept with the other
- *   secrets, and whose it is stands nowhere. The folder alone lets nobody in, and names nobody.
+ * - Every value is sealed (AES-256-GCM) with a key that follows from that of the home's secrets, and whose it
+ *   is stands nowhere. The folder alone lets nobody in, and names nobody.
  *
  * @module
  */
@@ -22,12 +22,12 @@ import {
   hmacSign,
   initAuthCreds,
   proto,
-  sha256,
   type SignalDataSet,
   type SignalDataTypeMap,
   type SignalKeyStore,
 } from "baileys";
 import type { Migration } from "../../lib/base/migrate.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { inTransaction, openStateDatabase } from "../../lib/channel/platform/mod.ts";
 
 const MIGRATIONS: readonly Migration[] = [{
@@ -49,6 +49,12 @@ const IV_BYTES = 12;
 /** Files of logins, with what SQLite keeps beside them. */
 const FILE = /^login_[0-9a-f]{16}\.sqlite/;
 
+/** Where logins lie, as a `ChannelHost` says. */
+export interface LoginPlace {
+  stateDir: string;
+  stateKey?: Uint8Array;
+}
+
 export class LoginStore {
   /** What the client changes as it goes; `saveCreds` writes it. */
   readonly creds: AuthenticationCreds;
@@ -66,37 +72,43 @@ export class LoginStore {
   readonly #key: Buffer;
   readonly #database: DatabaseSync;
 
-  private constructor(stateDir: string, key: string) {
-    this.#key = Buffer.from(key, "base64url");
-    this.#database = openStateDatabase(stateDir, fileOf(key), MIGRATIONS);
+  private constructor(database: DatabaseSync, key: Uint8Array) {
+    this.#key = Buffer.from(key);
+    this.#database = database;
     this.creds = this.#read<AuthenticationCreds>("creds", "") ?? initAuthCreds();
   }
 
-  /** A key for a login to come. */
-  static newKey(): string {
-    return randomBytes(32).toString("base64url");
+  /** A name for a login to come. */
+  static newName(): string {
+    return randomBytes(8).toString("hex");
   }
 
-  /** Whether a login is kept under the key. */
-  static async has(stateDir: string, key: string): Promise<boolean> {
-    if (!/^[\w-]{43}$/.test(key)) return false;
-    return await Deno.stat(`${stateDir}/${fileOf(key)}.sqlite`).then(() => true, () => false);
+  /** Whether there is a login of that name. */
+  static async has(stateDir: string, name: string): Promise<boolean> {
+    if (!/^[\da-f]{16}$/.test(name)) return false;
+    return await Deno.stat(`${stateDir}/login_${name}.sqlite`).then(() => true, () => false);
   }
 
-  /** The one that is kept under the key, or a new one that is connected to nothing yet. */
-  static async open(stateDir: string, key: string): Promise<LoginStore> {
+  /**
+   * The one of that name, or a new one that is linked to nothing yet, also where the other was sealed with
+   * another key. Rejects with a `LoginRefusedError` where there is no key.
+   */
+  static async open({ stateDir, stateKey }: LoginPlace, name: string): Promise<LoginStore> {
+    if (stateKey === undefined) {
+      throw new LoginRefusedError("The key of the secrets can't be read: service doctor");
+    }
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
-    return new LoginStore(stateDir, key);
+    return new LoginStore(openStateDatabase(stateDir, `login_${name}`, MIGRATIONS), stateKey);
   }
 
-  /** Removes the login that is kept under the key. */
-  static async remove(stateDir: string, key: string): Promise<void> {
-    await removeFiles(stateDir, (name) => name.startsWith(fileOf(key)));
+  /** Removes the login of that name. */
+  static async remove(stateDir: string, name: string): Promise<void> {
+    await removeFiles(stateDir, (file) => file.startsWith(`login_${name}`));
   }
 
-  /** Removes those that came before the one that is kept under the key. */
-  static async removeOthers(stateDir: string, key: string): Promise<void> {
-    await removeFiles(stateDir, (name) => !name.startsWith(fileOf(key)));
+  /** Removes those that came before the one of that name. */
+  static async removeOthers(stateDir: string, name: string): Promise<void> {
+    await removeFiles(stateDir, (file) => !file.startsWith(`login_${name}`));
   }
 
   saveCreds(): void {
@@ -166,9 +178,4 @@ async function removeFiles(stateDir: string, isMeant: (name: string) => boolean)
   for await (const { name } of Deno.readDir(stateDir)) {
     if (FILE.test(name) && isMeant(name)) await Deno.remove(`${stateDir}/${name}`);
   }
-}
-
-/** The key is not to be had from it. */
-function fileOf(key: string): string {
-  return `login_${sha256(Buffer.from(key)).toString("hex").slice(0, 16)}`;
 }

@@ -10,9 +10,10 @@ const manifest: ChannelDescriptor = {
     fields: {
       phone: {
         kind: "string",
+        format: "phone",
         label: "Number of the account, to link by a code to type; empty: by a QR code",
       },
-      login: { kind: "secret", label: "Key of the login; linking sets it" },
+      login: { kind: "string", label: "Name of the login; linking sets it" },
       respond: {
         kind: "enum",
         choices: ["mention", "all"],

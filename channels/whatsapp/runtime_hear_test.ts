@@ -154,9 +154,9 @@ test("files are fetched and decrypted; a voice message is heard; what is gone is
 test("a message is kept before its keys are used and the server hears of it; else it comes again", async () => {
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
-  await server.prepare(host.stateDir);
+  await server.prepare(host.stateDir, host.stateKey!);
   const settings = whatsAppSettings(server.section);
-  const login = await LoginStore.open(host.stateDir, settings.login);
+  const login = await LoginStore.open(host, settings.login);
   const seen: { text: unknown; acknowledged: readonly string[] }[] = [];
   const connect = (keeps: boolean) => {
     const over = Promise.withResolvers<unknown>();

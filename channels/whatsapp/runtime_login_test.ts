@@ -8,7 +8,7 @@ import {
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../lib/base/clock.ts";
 import type { ConnectAnswer, ConnectContext } from "../../lib/channel/descriptor.ts";
-import { isLoginRefused } from "../../lib/channel/delivery_error.ts";
+import { isLoginRefused, LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { connector } from "./connect.ts";
 import { LoginStore } from "./login_store.ts";
@@ -34,10 +34,10 @@ async function withConnector(
 ): Promise<void> {
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
-  const { stateDir, log } = host;
+  const { stateDir, stateKey, log } = host;
   const { login: _, ...section } = server.section;
   const values = { ...section, phone };
-  const context: ConnectContext = { values, stateDir, log, clock: systemClock };
+  const context: ConnectContext = { values, stateDir, stateKey, log, clock: systemClock };
   try {
     await run((action) => connector.handle(action, {}, context), server, host);
   } finally {
@@ -55,7 +55,7 @@ async function end(ask: (action: "poll") => Promise<ConnectAnswer>): Promise<Con
   }
 }
 
-for (const phone of ["", "+49 151 0000 0001"]) {
+for (const phone of ["", "+4915100000001"]) {
   test(`linked by ${phone === "" ? "a QR code" : "a code to type"}, it talks with the login that is kept`, async () => {
     await withConnector(phone, async (ask, server, host) => {
       const { show, message } = await ask("start");
@@ -65,13 +65,14 @@ for (const phone of ["", "+49 151 0000 0001"]) {
       await server.confirm(show);
       const { state, values, show: over } = await end(ask);
       assertEquals([state, over], ["connected", undefined]);
-      const key = values!.login as string;
-      // The file lets nobody in without the key, and shows nothing of what is in it.
+      const login = values!.login as string;
+      // The file shows nothing of what is in it.
       const [file] = loginsIn(host.stateDir);
       const bytes = new TextDecoder().decode(await Deno.readFile(`${host.stateDir}/${file}`));
-      assert(!bytes.includes("4915100000001") && !bytes.includes(key));
+      assertStringIncludes(file!, login);
+      assert(!bytes.includes("4915100000001"));
 
-      const channel = new TestChannel(server, host, { login: key });
+      const channel = new TestChannel(server, host, { login });
       await channel.ready();
       assertEquals(channel.detail, "connected as +4915100000001");
       await server.write(server.senders[0], { conversation: "hello" });
@@ -99,14 +100,19 @@ test("what is cancelled or not used in time leaves no login behind", async () =>
   });
 });
 
-test("without a login, and with one that the phone has removed, it ends and says what to do", async () => {
+test("without a login, with one of another key, and with one that the phone has removed, it ends and says what to do", async () => {
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
   const unlinked = new TestChannel(server, host, {});
   await unlinked.started;
   assert(isLoginRefused(unlinked.ended));
   assertStringIncludes((unlinked.ended as Error).message, "service channels login whatsapp");
-  await server.prepare(host.stateDir);
+  await server.prepare(host.stateDir, new Uint8Array(32));
+  const locked = new TestChannel(server, host, {});
+  await locked.started;
+  assert(isLoginRefused(locked.ended));
+  assertStringIncludes((locked.ended as Error).message, "has changed");
+  await server.prepare(host.stateDir, host.stateKey!);
   const linked = new TestChannel(server, host, {});
   await linked.ready();
   server.revoke();
@@ -148,7 +154,7 @@ test("a connection that ends is made again, and says why: lost, replaced, banned
 test("the sessions of people outlive the process: nothing is agreed upon anew", async () => {
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
-  await server.prepare(host.stateDir);
+  await server.prepare(host.stateDir, host.stateKey!);
   const first = new TestChannel(server, host, {});
   await first.ready();
   await server.write(server.senders[0], { conversation: "one" });
@@ -169,8 +175,9 @@ test("the sessions of people outlive the process: nothing is agreed upon anew", 
 
 test("a value that was changed, moved or sealed with another key is not taken", async () => {
   const dir = await Deno.makeTempDir();
-  const key = LoginStore.newKey();
-  const store = await LoginStore.open(dir, key);
+  const place = { stateDir: dir, stateKey: new Uint8Array(32).fill(1) };
+  const name = LoginStore.newName();
+  const store = await LoginStore.open(place, name);
   store.saveCreds();
   store.keys.set({ "lid-mapping": { a: "1", b: "2" } });
   assertEquals(await store.keys.get("lid-mapping", ["a", "b", "c"]), { a: "1", b: "2" });
@@ -179,7 +186,7 @@ test("a value that was changed, moved or sealed with another key is not taken", 
   store.keepSent("m", { conversation: "said" });
   assertEquals(store.sent("m")?.conversation, "said");
   store.close();
-  const again = await LoginStore.open(dir, key);
+  const again = await LoginStore.open(place, name);
   assertEquals(again.creds.registrationId, store.creds.registrationId);
   const [file] = loginsIn(dir);
   const database = new DatabaseSync(`${dir}/${file}`);
@@ -188,12 +195,14 @@ test("a value that was changed, moved or sealed with another key is not taken", 
   );
   database.close();
   again.close();
-  await assertRejects(() => LoginStore.open(dir, key));
-  await LoginStore.open(dir, LoginStore.newKey()).then((other) => other.close());
+  await assertRejects(() => LoginStore.open(place, name));
+  const { stateKey: _, ...keyless } = place;
+  await assertRejects(() => LoginStore.open(keyless, name), LoginRefusedError, "service doctor");
+  await LoginStore.open(place, LoginStore.newName()).then((other) => other.close());
   assertEquals(loginsIn(dir).length, 2);
-  await LoginStore.removeOthers(dir, key);
-  assertEquals([await LoginStore.has(dir, key), loginsIn(dir).length], [true, 1]);
-  await LoginStore.remove(dir, key);
+  await LoginStore.removeOthers(dir, name);
+  assertEquals([await LoginStore.has(dir, name), loginsIn(dir).length], [true, 1]);
+  await LoginStore.remove(dir, name);
   assertEquals(loginsIn(dir), []);
   await Deno.remove(dir, { recursive: true });
 });

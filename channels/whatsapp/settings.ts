@@ -12,9 +12,9 @@ import { error, refuseErrors } from "../../lib/channel/setup/findings.ts";
 export type WhatsAppConfig = PackageConfig & Readonly<Record<string, unknown>>;
 
 export interface WhatsAppSettings {
-  /** Key of the login that linking has left in the channel's folder; empty: none. */
+  /** Name of the login that linking has left in the channel's folder; empty: none. */
   login: string;
-  /** Digits of the number that is linked by a code to type; empty: by a QR code. */
+  /** `+` and digits of the number that is linked by a code to type; empty: by a QR code. */
   phone: string;
   respond: "mention" | "all";
   /** Emoji; empty: none. */
@@ -31,7 +31,6 @@ export interface WhatsAppSettings {
 
 /** What each of these fields looks like. */
 const FORMS: Readonly<Record<string, readonly [form: RegExp, expected: string]>> = {
-  phone: [/^(?:\+?[1-9](?:[\s()/-]*\d){6,14})?$/, "a number such as +49 170 1234567"],
   serverKey: [/^(?:[\da-f]{64})?$/i, "64 hexadecimal digits"],
   clientVersion: [/^(?:\d{1,9}\.\d{1,9}\.\d{1,10})?$/, "three numbers such as 2.3000.1043857760"],
 };
@@ -51,7 +50,7 @@ export function whatsAppSettings(config: Readonly<Record<string, unknown>>): Wha
   const version = textOf(config.clientVersion);
   return {
     login: textOf(config.login),
-    phone: textOf(config.phone).replace(/\D/g, ""),
+    phone: textOf(config.phone),
     respond: config.respond === "all" ? "all" : "mention",
     ackReaction: textOf(config.ackReaction),
     language: textOf(config.language),

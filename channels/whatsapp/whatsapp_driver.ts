@@ -118,12 +118,19 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
 
   /** Rejects with a `LoginRefusedError` where nobody has linked it. */
   static async open(deps: WhatsAppDriverDeps): Promise<WhatsAppDriver> {
-    const { settings: { login: key }, session: { host: { stateDir } } } = deps;
-    if (!await LoginStore.has(stateDir, key)) {
+    const { settings: { login }, session: { host } } = deps;
+    if (!await LoginStore.has(host.stateDir, login)) {
       throw new LoginRefusedError(`No account is linked. ${LINK}`);
     }
-    await LoginStore.removeOthers(stateDir, key);
-    return new WhatsAppDriver(deps, await LoginStore.open(stateDir, key));
+    const store = await LoginStore.open(host, login);
+    if (store.creds.me === undefined) {
+      store.close();
+      throw new LoginRefusedError(
+        `The key of the secrets, with which the login was encrypted, has changed. ${LINK} --force`,
+      );
+    }
+    await LoginStore.removeOthers(host.stateDir, login);
+    return new WhatsAppDriver(deps, store);
   }
 
   async connect(signal: AbortSignal, ready: (who: string) => void): Promise<string | undefined> {

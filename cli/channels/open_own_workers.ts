@@ -14,6 +14,7 @@ import { configSchema } from "../../lib/config/schema.ts";
 import type { Log } from "../../lib/base/log.ts";
 import { fingerprintsOf, newSalt } from "../../lib/secrets/fingerprints_of.ts";
 import { createScrubber } from "../../lib/secrets/scrubber.ts";
+import { readState } from "../operator/with_state.ts";
 import { findOwnDenoDir } from "../../lib/packages/deno_dir.ts";
 
 /** They say no secret of the configuration. Whoever opens them shuts them down. */
@@ -27,6 +28,8 @@ export function openOwnWorkers(
     configured: () => configured,
     paths,
     denoDir: findOwnDenoDir(env),
+    stateKey: (name) =>
+      readState({ paths, env }, ({ secrets }) => secrets.deriveKey(`channel ${name}`)),
     env,
     scrubber: createScrubber(secrets.flatMap((secret) => fingerprintsOf(secret, salt))),
     log,

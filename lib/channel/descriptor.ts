@@ -77,6 +77,8 @@ export interface ConnectContext {
   values: Readonly<Record<string, unknown>>;
   /** Its folder: what its runtime finds there, too. */
   stateDir: string;
+  /** As that of a `ChannelHost`. */
+  stateKey?: Uint8Array;
   clock: Clock;
   log: Pick<Log, "info" | "warning" | "error">;
 }

@@ -47,8 +47,8 @@ export function createWorkerServer(
     return { isRunning: () => false, calls };
   }
   if (loaded.kind === "connector") {
-    const { stateDir, clock, log } = host;
-    const context = { values: boot.config, stateDir, clock, log };
+    const { stateDir, stateKey, clock, log } = host;
+    const context = { values: boot.config, stateDir, stateKey, clock, log };
     calls.connect = ({ action, query }) => loaded.connector.handle(action, query, context);
     return { isRunning: () => false, calls };
   }

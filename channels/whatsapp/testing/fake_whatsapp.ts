@@ -92,7 +92,7 @@ export class FakeWhatsApp implements ChannelPlatform {
   unreadable = 0;
   /** Sockets that were opened so far. */
   connections = 0;
-  readonly #key = LoginStore.newKey();
+  readonly #loginName = LoginStore.newName();
   readonly #phone = new FakePhone();
   readonly #owner = new FakePerson(NUMBER, "Owner");
   readonly #clients = new Set<Client>();
@@ -126,7 +126,7 @@ export class FakeWhatsApp implements ChannelPlatform {
     this.section = {
       url: `http://127.0.0.1:${this.#server.addr.port}/ws/chat`,
       serverKey: ROOT_KEY,
-      login: this.#key,
+      login: this.#loginName,
       respond: "all",
     };
   }
@@ -137,8 +137,8 @@ export class FakeWhatsApp implements ChannelPlatform {
   }
 
   /** As if the folder's channel had been linked before. */
-  async prepare(stateDir: string): Promise<void> {
-    const login = await LoginStore.open(stateDir, this.#key);
+  async prepare(stateDir: string, stateKey: Uint8Array): Promise<void> {
+    const login = await LoginStore.open({ stateDir, stateKey }, this.#loginName);
     const { creds } = login;
     const { signedIdentityKey, signedPreKey: { keyId, keyPair, signature }, registrationId } =
       creds;

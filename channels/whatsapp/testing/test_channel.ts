@@ -72,7 +72,7 @@ export async function withChannel(
 ): Promise<void> {
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
-  await server.prepare(host.stateDir);
+  await server.prepare(host.stateDir, host.stateKey!);
   const channel = new TestChannel(server, host, changes);
   try {
     await channel.ready();

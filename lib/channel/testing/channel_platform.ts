@@ -41,8 +41,8 @@ export interface ChannelPlatform {
   readonly chatId: string;
   /** What messages to that chat need to find their way, where they answer none. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Leaves in the folder of a channel what logging in leaves there. */
-  prepare?(stateDir: string): Promise<void>;
+  /** Leaves in the folder of a channel what logging in leaves there. `stateKey`: as its host has it. */
+  prepare?(stateDir: string, stateKey: Uint8Array): Promise<void>;
   /**
    * Lets somebody write. Waits until the channel is connected, where that has to be, and resolves with the
    * platform's id of the message when it is on its way.

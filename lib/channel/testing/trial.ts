@@ -40,7 +40,7 @@ export async function onTrial(
     clock: countingClock(systemClock),
   });
   try {
-    await platform.prepare?.(host.stateDir);
+    await platform.prepare?.(host.stateDir, host.stateKey!);
     const config = configFor(descriptor, platform, section);
     let channel: BaseChannel;
     try {

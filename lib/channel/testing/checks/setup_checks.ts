@@ -112,8 +112,8 @@ async function onConnector(
   if (loaded.kind !== "connector") return;
   const platform = await subject.openPlatform();
   const host = await FakeHost.openWith({ name: descriptor.name, clock: systemClock });
-  const { stateDir, clock, log } = host;
-  const context = { values: configFor(descriptor, platform), stateDir, clock, log };
+  const { stateDir, stateKey, clock, log } = host;
+  const context = { values: configFor(descriptor, platform), stateDir, stateKey, clock, log };
   try {
     await check(async (action) => {
       try {

@@ -5,7 +5,7 @@
  */
 
 import { systemClock } from "../../../base/clock.ts";
-import { workerProcess } from "../../../operations/channels/testing/worker_process.ts";
+import { STATE_KEY, workerProcess } from "../../../operations/channels/testing/worker_process.ts";
 import { ChannelWorkers } from "../../../operations/channels/channel_workers.ts";
 import type { Log } from "../../../base/log.ts";
 import type { BuiltChannel } from "../../channel_link.ts";
@@ -59,7 +59,7 @@ async function worksInWorker(subject: ChannelSubject): Promise<void> {
   const heard: InboundMessage[] = [];
   let channel: BuiltChannel | undefined;
   try {
-    await platform.prepare?.(channelStateDir(dataDir, name));
+    await platform.prepare?.(channelStateDir(dataDir, name), STATE_KEY);
     channel = await buildChannel(workers.open, {
       spec: { runtimeName: name, channel: name, senderVerified: false },
       inbound: (_spec, message) => {

@@ -40,7 +40,6 @@ export class PackageWorker implements AsyncDisposable {
     this.#workers = new ChannelWorkers({
       ...workerProcess(`${folder}/run`),
       sourceOf: () => this.#source("runtime"),
-      stateKey: () => Promise.resolve(new Uint8Array(32).fill(7)),
       packages: { ensure: () => Promise.resolve(), shutdown: () => Promise.resolve() },
       forbidden: [],
       scrub: (text) => text,

@@ -8,12 +8,16 @@ import { createChannelExecutor } from "../create_channel_executor.ts";
 const silent = { debug() {}, info() {}, warning() {}, error() {} };
 const env = (name: string) => Deno.env.get(name);
 
+/** Of each channel. */
+export const STATE_KEY = new Uint8Array(32).fill(7);
+
 /** `cacheDir`: a folder that is the test's own. */
 export function workerProcess(
   cacheDir: string,
   { sandbox }: { sandbox?: "auto" | "off" } = {},
-): Pick<ChannelWorkersDeps, "locked" | "executor" | "cacheDir" | "env"> {
+): Pick<ChannelWorkersDeps, "stateKey" | "locked" | "executor" | "cacheDir" | "env"> {
   return {
+    stateKey: () => Promise.resolve(STATE_KEY),
     locked: lockedPackages(findOwnDenoDir(env)),
     executor: createChannelExecutor({ cacheDir, log: silent, sandbox }),
     cacheDir: `${cacheDir}/channels`,
