@@ -9,7 +9,7 @@ import type { WantedPackages } from "../lib/packages/package_fetcher.ts";
 
 /** Throws `config_invalid`, saying what to check. Writes nothing where nothing is missing. */
 export async function ensurePackages(wanted: WantedPackages): Promise<void> {
-  const [{ createPackageFetcher }, { findOwnDenoDir }, { lockedPackages }, { progressLine }] =
+  const [{ createPackageFetcher }, { findOwnDenoDir }, { fetchedPackages }, { progressLine }] =
     await Promise.all([
       import("../lib/packages/package_fetcher.ts"),
       import("../lib/packages/deno_dir.ts"),
@@ -17,7 +17,7 @@ export async function ensurePackages(wanted: WantedPackages): Promise<void> {
       import("../lib/packages/progress_line.ts"),
     ]);
   const env = (name: string) => Deno.env.get(name);
-  const packages = lockedPackages(findOwnDenoDir(env));
+  const packages = fetchedPackages(findOwnDenoDir(env));
   const line = progressLine(Deno.stderr);
   // What goes wrong is in the error.
   const log = { debug() {}, info() {}, warning() {}, error() {} };

@@ -15,8 +15,10 @@ import { dirname, fromFileUrl, join, relative, resolve } from "@std/path";
 import { CHANNELS } from "../channels/mod.ts";
 import { BUILT_FLAGS, CHILD_ENTRIES, ENTRIES, PACKAGE_CONDITIONS } from "../lib/base/entries.ts";
 import { SAY_TYPED_AS } from "../cli/installation/launcher.ts";
+import { NOT_BUNDLED } from "../lib/packages/wanted_packages.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { ROOT } from "../lib/base/layout.ts";
+import { FETCHED_FOLDER } from "../lib/packages/locked_packages.ts";
 import { APP_FOLDER, buildApp } from "../lib/browser_app/build_app.ts";
 
 /** What is built where nothing else is said, relative to the program's folder. */
@@ -87,6 +89,14 @@ export async function build(folder: string): Promise<void> {
       join(made, "deno.json"),
       JSON.stringify({ nodeModulesDir: "none", unstable, permissions }, null, 2) + "\n",
     );
+    // What it fetches has the versions and hashes of the sources.
+    const fetched = join(made, FETCHED_FOLDER);
+    await Deno.mkdir(fetched);
+    const config = { nodeModulesDir: "none", lock: false, importMap: "./imports.json", unstable };
+    await Deno.writeTextFile(join(fetched, "deno.json"), JSON.stringify(config, null, 2) + "\n");
+    for (const name of ["imports.json", "deno.lock"]) {
+      await Deno.copyFile(new URL(name, ROOT), join(fetched, name));
+    }
     await Deno.writeTextFile(join(made, "service"), LAUNCHER, { mode: 0o755 });
     await Deno.chmod(made, 0o755);
     await Deno.remove(folder, { recursive: true }).catch((error) => {
@@ -128,8 +138,7 @@ async function bundle(paths: readonly string[], options: readonly string[]): Pro
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["bundle", "--quiet", "--platform", "deno", "--lock=deno.lock", "--frozen"],
-      // baileys tries to load it, and does without.
-      ...["--external", "sharp"],
+      ...NOT_BUNDLED.flatMap((each) => ["--external", each.replace(/^npm:|@[^@]+$/g, "")]),
       ...options,
       ...paths,
     ],

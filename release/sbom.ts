@@ -10,7 +10,7 @@ import { VERSION } from "../cli/version.ts";
 import { ROOT } from "../lib/base/layout.ts";
 import { type Lock, lockedClosure } from "../lib/packages/locked_closure.ts";
 import { packageFolder, registriesIn } from "../lib/packages/missing_packages.ts";
-import { MAIN_JOB, MCP } from "../lib/packages/wanted_packages.ts";
+import { MAIN_JOB, MCP, notHeld } from "../lib/packages/wanted_packages.ts";
 import { openRegistry } from "../lib/registry/open_registry.ts";
 import { DENO_VERSION } from "./targets.ts";
 
@@ -40,10 +40,13 @@ export async function sbom({ denoDir, time }: { denoDir: string; time: Date }): 
     ...MCP,
     ...[...usable.values()].flatMap(({ descriptor }) => descriptor.dependencies),
   ];
+  const fetched = new Set(notHeld(wanted, { isBuilt: true }));
   const hashes = integrities(lock);
   const registries = registriesIn(denoDir);
   const components: Component[] = [
-    ...lockedClosure(wanted, lock).toSorted().map((id) => component(id, hashes, registries)),
+    ...lockedClosure(wanted.filter((each) => !fetched.has(each)), lock).toSorted().map((id) =>
+      component(id, hashes, registries)
+    ),
     {
       type: "platform",
       "bom-ref": `pkg:github/denoland/deno@v${DENO_VERSION}`,

@@ -1,14 +1,25 @@
 /** The built form, as `deno task build` leaves it. */
 
-import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { dirname } from "@std/path";
 import { VERSION } from "../cli/version.ts";
+import { findOwnDenoDir } from "../lib/packages/deno_dir.ts";
+import { packageFolder, registriesIn } from "../lib/packages/missing_packages.ts";
 import { build, filesIn, makeBuilt } from "./support/built_form.ts";
 import { needs } from "./support/needs.ts";
 import { FULL_RUN } from "./support/rounds.ts";
 
 Deno.test({
-  ...needs("the built form runs from any folder, without the sources and without a package", "sh"),
+  ...needs(
+    "the built form runs from any folder, without the sources and without a package, and holds nothing under the GPL",
+    "sh",
+  ),
   async fn() {
     const dir = await Deno.realPath(await Deno.makeTempDir());
     try {
@@ -42,11 +53,37 @@ Deno.test({
         /what stands in it/,
       );
       assertMatch(await service("plugins", "list"), /telegram/);
+      // The bundler says of each module where it is from.
+      const packages = await packagesIn(folder);
+      assert(packages.includes("zod") && packages.includes("grammy"), packages.join(" "));
+      // Whoever passes it on would be bound by that: see `NOT_BUNDLED`.
+      assertEquals(packages.filter((name) => name.includes("GPL")), []);
     } finally {
       await Deno.remove(dir, { recursive: true });
     }
   },
 });
+
+/** Names of packages in the files, with the licence where it is no choice of others. */
+async function packagesIn(folder: string): Promise<string[]> {
+  const registries = registriesIn(findOwnDenoDir((name) => Deno.env.get(name))!);
+  const found = new Map<string, string>();
+  for (const path of await filesIn(folder)) {
+    if (!path.endsWith(".js")) continue;
+    const text = await Deno.readTextFile(path);
+    for (const [, name, version] of text.matchAll(MODULE)) found.set(`${name}@${version}`, name!);
+  }
+  return [...found].map(([id, name]) => {
+    const { license } = JSON.parse(
+      Deno.readTextFileSync(`${packageFolder(id, registries)}/package.json`),
+    );
+    const text = JSON.stringify(license ?? "");
+    return /GPL/i.test(text) && !/ OR /.test(text) ? `${name} (${text})` : name;
+  });
+}
+
+/** A comment with the path of a module in Deno's cache. */
+const MODULE = /^\s*\/\/ \S*\/npm\/[^/\s]+\/((?:@[^/\s]+\/)?[^/\s]+)\/([^/\s]+)\//gm;
 
 Deno.test({
   ...needs("a build takes the place of the one before, and leaves nothing else", FULL_RUN),

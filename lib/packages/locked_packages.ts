@@ -39,7 +39,17 @@ function ownFiles(): ProjectFiles | undefined {
   return IS_BUILT || ROOT.protocol !== "file:" ? undefined : projectFiles(ROOT);
 }
 
-/** Packages of this program; undefined in the binary, which holds them, and without a folder. */
+/** Folder of the built form with the files that say what it fetches. */
+export const FETCHED_FOLDER = "packages/";
+
+/** Of what is not held by this program (`notHeld`); undefined where nothing can be fetched. */
+export function fetchedPackages(denoDir: string | undefined): LockedPackages | undefined {
+  if (!IS_BUILT) return lockedPackages(denoDir);
+  if (Deno.build.standalone || denoDir === undefined) return undefined;
+  return { ...projectFiles(new URL(FETCHED_FOLDER, ROOT)), denoDir };
+}
+
+/** Packages of this program; undefined in the built form, which holds them, and without a folder. */
 export function lockedPackages(denoDir: string | undefined): LockedPackages | undefined {
   const files = ownFiles();
   return files === undefined || denoDir === undefined ? undefined : { ...files, denoDir };

@@ -5,9 +5,11 @@
  */
 
 import { ServiceError } from "../base/errors.ts";
+import { IS_BUILT } from "../base/layout.ts";
 import type { Log } from "../base/log.ts";
 import { fetchPackages, type FetchProgress, missingOf, namesOf } from "./fetch_packages.ts";
 import type { LockedPackages } from "./locked_packages.ts";
+import { notHeld } from "./wanted_packages.ts";
 
 /** How long packages may take, milliseconds. */
 const FETCH_TIMEOUT_MS = 180_000;
@@ -35,7 +37,7 @@ const VARIABLES = [
 
 /** What packages are fetched with. */
 export interface PackageFetcherDeps {
-  /** Undefined in the binary, which holds them. */
+  /** Undefined where none can be fetched. */
   packages: LockedPackages | undefined;
   env: (name: string) => string | undefined;
   log: Log;
@@ -44,6 +46,8 @@ export interface PackageFetcherDeps {
   /** Path of the program that fetches; default: this Deno. */
   program?: string;
   timeoutMs?: number;
+  /** Default: whether this is the built form, which holds most packages. */
+  isBuilt?: boolean;
 }
 
 /** Packages, and what needs them. */
@@ -73,7 +77,7 @@ export interface PackageFetcher {
 }
 
 export function createPackageFetcher(deps: PackageFetcherDeps): PackageFetcher {
-  const { packages, log, timeoutMs = FETCH_TIMEOUT_MS } = deps;
+  const { packages, log, timeoutMs = FETCH_TIMEOUT_MS, isBuilt = IS_BUILT } = deps;
   const closing = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
 
@@ -103,11 +107,22 @@ export function createPackageFetcher(deps: PackageFetcherDeps): PackageFetcher {
   }
 
   return {
-    async ensure(wanted) {
-      if (packages === undefined) return;
+    async ensure({ user, param, dependencies: all }) {
+      const dependencies = notHeld(all, { isBuilt });
+      if (packages === undefined) {
+        if (!isBuilt || dependencies.length === 0) return;
+        throw new ServiceError(
+          "config_invalid",
+          `The compiled binary can't fetch ${
+            dependencies.join(", ")
+          } for ${user}: use the file for this ` +
+            "system that unpacks itself",
+          { param },
+        );
+      }
       // What lacks nothing waits for nobody.
-      if (missingOf(wanted.dependencies, packages).length === 0) return;
-      const fetched = last.then(() => fetchMissing(wanted, packages));
+      if (missingOf(dependencies, packages).length === 0) return;
+      const fetched = last.then(() => fetchMissing({ user, param, dependencies }, packages));
       last = fetched.catch(() => {});
       await fetched;
     },

@@ -8,6 +8,7 @@ import {
   createPackageFetcher,
   type PackageFetcherDeps,
 } from "./package_fetcher.ts";
+import { NOT_BUNDLED } from "./wanted_packages.ts";
 import { freePort } from "../../tests/support/free_port.ts";
 
 interface World {
@@ -75,6 +76,23 @@ Deno.test("PackageFetcher.ensure() starts nothing where nothing is missing, or i
     await fetcher({ program }).ensure({ ...WANTED, dependencies: [] });
     await Deno.mkdir(`${denoDir}/npm/registry.example/b/4.0.0`, { recursive: true });
     await fetcher({ program }).ensure(B);
+  });
+});
+
+Deno.test("PackageFetcher.ensure() fetches in the built form what that doesn't hold, and says in the binary what to do", async () => {
+  await inWorld(async ({ dir, fetcher, program }) => {
+    const path = await program(`echo "$@" >> ${dir}/runs`);
+    const built = fetcher({ program: path, isBuilt: true });
+    await built.ensure(WANTED);
+    const [apart] = NOT_BUNDLED;
+    const wanted = channelPackages("chat", [...WANTED.dependencies, apart!]);
+    await assertRejects(() => built.ensure(wanted), ServiceError, "Cannot fetch");
+    assertStringIncludes(await Deno.readTextFile(`${dir}/runs`), `--frozen ${apart}\n`);
+    const compiled = fetcher({ packages: undefined, isBuilt: true });
+    await compiled.ensure(WANTED);
+    const error = await assertRejects(() => compiled.ensure(wanted), ServiceError);
+    assertEquals(error.code, "config_invalid");
+    assertStringIncludes(error.message, "use the file");
   });
 });
 

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { IS_BUILT } from "../base/layout.ts";
+
 /** What is imported without anything being switched on. A first start fetches these. */
 export const MAIN_JOB: readonly string[] = [
   "npm:@ai-sdk/anthropic@4.0.105",
@@ -35,3 +37,17 @@ export const MAIN_JOB: readonly string[] = [
 
 /** Tool servers and this agent as one: 95 packages, of which most serve HTTP with Express. */
 export const MCP: readonly string[] = ["npm:@modelcontextprotocol/sdk@1.32.2"];
+
+/**
+ * What the built form doesn't hold, and fetches as a start from source does: baileys comes with libsignal,
+ * which is under GPL-3.0.
+ */
+export const NOT_BUNDLED: readonly string[] = ["npm:baileys@7.0.0-rc14"];
+
+/** Those of `npm:<name>@<version>` that this program doesn't hold: all of them from source. */
+export function notHeld(
+  dependencies: readonly string[],
+  { isBuilt = IS_BUILT } = {},
+): readonly string[] {
+  return isBuilt ? dependencies.filter((each) => NOT_BUNDLED.includes(each)) : dependencies;
+}

@@ -7,6 +7,7 @@
 
 import { join } from "@std/path";
 import type { Clock } from "../../base/clock.ts";
+import { IS_BUILT } from "../../base/layout.ts";
 import type { FeatureMetadata } from "../../channel/base_channel.ts";
 import type { ConnectAnswer, SetupFinding } from "../../channel/descriptor.ts";
 import type { ChannelWorker } from "../../channel_worker/open_channel_worker.ts";
@@ -21,6 +22,7 @@ import { ServiceError, toErrorData } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { askWorker, workerToAsk } from "./ask_worker.ts";
 import { channelPackages, type PackageFetcher } from "../../packages/package_fetcher.ts";
+import { notHeld } from "../../packages/wanted_packages.ts";
 import {
   channelWorkerPermissions,
   checkWorkerPaths,
@@ -39,7 +41,7 @@ export interface ChannelWorkersDeps {
   /** For what a channel keeps, 32 bytes; absent: it is given none. */
   stateKey?(runtimeName: string): Promise<Uint8Array>;
   packages: Pick<PackageFetcher, "ensure" | "shutdown">;
-  /** Where they are; undefined where the program holds them. */
+  /** Where those are that the program doesn't hold. */
   locked: LockedPackages | undefined;
   /** Starts their processes, and is shut down with them. */
   executor: Pick<Executor, "spawn" | "shutdown">;
@@ -150,7 +152,7 @@ export class ChannelWorkers {
   }
 
   async #start({ boot, permissions, dependencies }: WorkerSource): Promise<ChannelWorker> {
-    const { forbidden, executor, locked: packages, env, scrub } = this.#deps;
+    const { forbidden, executor, locked, env, scrub } = this.#deps;
     const { signal } = this.#closing;
     const { runtimeName, module, stateDir } = boot;
     const table = channelWorkerPermissions({ runtimeName, permissions, stateDir, module });
@@ -165,6 +167,7 @@ export class ChannelWorkers {
     // A channel that needs none starts also where the secrets of the home can't be read.
     const key = await this.#deps.stateKey?.(runtimeName).catch(() => undefined);
     const stateKey = key?.toBase64();
+    const packages = IS_BUILT && notHeld(dependencies).length === 0 ? undefined : locked;
     const worker = await startWorker({
       ...{ table, executor, packages, cacheDir, env, scrub },
       boot: { ...boot, ...stateKey !== undefined && { stateKey } },

@@ -11,7 +11,7 @@ import type { TriedSandboxes } from "../../executor/tried_sandboxes.ts";
 import type { HomePaths } from "../../config/paths.ts";
 import type { Log } from "../../base/log.ts";
 import type { Scrubber } from "../../secrets/scrubber.ts";
-import { lockedPackages } from "../../packages/locked_packages.ts";
+import { fetchedPackages } from "../../packages/locked_packages.ts";
 import { ChannelWorkers } from "./channel_workers.ts";
 import { createChannelExecutor } from "./create_channel_executor.ts";
 import { createPackageFetcher } from "../../packages/package_fetcher.ts";
@@ -37,7 +37,7 @@ export interface OpenChannelWorkers {
 export function openChannelWorkers(
   { configured, paths, denoDir, sandboxes, stateKey, env, scrubber, log }: OpenChannelWorkers,
 ): ChannelWorkers {
-  const locked = lockedPackages(denoDir);
+  const locked = fetchedPackages(denoDir);
   return new ChannelWorkers({
     sourceOf: (runtimeName) => workerSourceOf(configured(), { runtimeName }),
     stateKey,

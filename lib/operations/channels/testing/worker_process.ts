@@ -1,7 +1,7 @@
 /** What starts the processes of workers in tests. */
 
 import { findOwnDenoDir } from "../../../packages/deno_dir.ts";
-import { lockedPackages } from "../../../packages/locked_packages.ts";
+import { fetchedPackages } from "../../../packages/locked_packages.ts";
 import type { ChannelWorkersDeps } from "../channel_workers.ts";
 import { createChannelExecutor } from "../create_channel_executor.ts";
 
@@ -18,7 +18,7 @@ export function workerProcess(
 ): Pick<ChannelWorkersDeps, "stateKey" | "locked" | "executor" | "cacheDir" | "env"> {
   return {
     stateKey: () => Promise.resolve(STATE_KEY),
-    locked: lockedPackages(findOwnDenoDir(env)),
+    locked: fetchedPackages(findOwnDenoDir(env)),
     executor: createChannelExecutor({ cacheDir, log: silent, sandbox }),
     cacheDir: `${cacheDir}/channels`,
     env,
