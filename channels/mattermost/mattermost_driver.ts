@@ -169,16 +169,16 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
   }
 
   read(heard: HeardPost): PlatformMessage<PostFile> {
-    const { id, replaces, chatId, userId, text, createAt, files, senderName } = heard;
+    const { id, editedAt, chatId, userId, text, createAt, files, senderName } = heard;
     const provenance = text === "" && files.length === 1 ? "own" : "file";
     return {
       chatId,
       messageId: id,
-      ...replaces !== undefined && { replaces },
+      editedAt,
       senderId: userId,
       ...senderName !== undefined && { senderName },
       sentAt: createAt,
-      metadata: { post_id: replaces ?? id },
+      metadata: { post_id: id },
       content: text,
       parts: splitQuotes(text, { reach: "paragraph" }),
       files: files.map((file) => ({

@@ -10,8 +10,8 @@ import { isByProgram, type MattermostPost, type PostFile } from "./post.ts";
 /** A post that is to be answered: plain JSON, all that taking it needs. */
 export interface HeardPost {
   id: string;
-  /** The id of a post that was edited, or deleted where nothing is left of it; `id` is that of the change. */
-  replaces?: string;
+  /** Of one that was edited, or deleted where nothing is left of it. */
+  editedAt?: string;
   chatId: string;
   channelId: string;
   userId: string;
@@ -57,7 +57,8 @@ export function heardPost(
   const thread = rootId !== "" ? rootId : !isDirect && replyInThread ? id : "";
   const content = text === "" && files.length === 0 ? post.message.trim() : text;
   return {
-    ...isChange ? { id: `${id}~${post.editAt}`, replaces: id } : { id },
+    id,
+    ...isChange && { editedAt: String(post.editAt) },
     chatId: toChatId({ channelId, rootId: thread }),
     channelId,
     userId,

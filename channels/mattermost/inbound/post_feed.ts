@@ -272,7 +272,7 @@ export class PostFeed {
     const heard = this.#deps.hear(post, about);
     if (heard === undefined) return undefined;
     const data = { ...heard, ...senderName !== undefined && { senderName } };
-    return { lane: heard.chatId, id: heard.id, data };
+    return { lane: heard.chatId, id: heard.id, editedAt: heard.editedAt, data };
   }
 
   async #add(
