@@ -4,11 +4,24 @@ import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Behaviour } from "../fakes/model_server.ts";
+import {
+  startTranscriptionServer,
+  type TranscriptionServer,
+} from "../fakes/transcription_server.ts";
 import { answer, browserTest, openPage, say, startChat } from "../support/browser.ts";
 import { shareService } from "../support/shared_service.ts";
 import { httpOf } from "../support/wire_socket.ts";
 
+/** Hears what is dictated. */
+let speech: TranscriptionServer;
+
+Deno.test.beforeAll(() => {
+  speech = startTranscriptionServer({ script: [{ text: "good day" }, { status: 503 }] });
+});
+Deno.test.afterAll(async () => await speech[Symbol.asyncDispose]());
+
 const shared = shareService((baseUrl) => ({
+  transcription: { enabled: true, baseUrl: speech.baseUrl },
   agent: {
     model: "local/fake",
     presets: { fast: { model: "local/quick" }, careful: { model: "local/slow" } },
@@ -335,6 +348,31 @@ browserTest("a conversation has its own model", async () => {
   await page.locator(".turn-foot").nth(1).waitFor();
   assertEquals(models, ["quick", "fake"]);
 });
+
+browserTest(
+  "what is dictated is written behind what stands there, and a failure is told",
+  async () => {
+    await using page = await startChat(appUrl(), {
+      args: ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"],
+    });
+    const box = page.getByLabel("Message", { exact: true });
+    await box.fill("Dear agent,");
+    const dictate = async () => {
+      await page.getByRole("button", { name: "Dictate" }).click();
+      await page.getByRole("button", { name: "End the dictation", pressed: true }).click();
+      await page.locator(".composer").getByRole("button", { name: "Dictate" }).and(
+        page.locator(":enabled"),
+      ).waitFor();
+    };
+    await dictate();
+    assertEquals(await box.inputValue(), "Dear agent, good day");
+    const file = speech.requests[0]!.form.get("file") as File;
+    assert(file.size > 100);
+    await dictate();
+    await page.locator(".composer").getByRole("alert").getByText("503").waitFor();
+    assertEquals(await box.inputValue(), "Dear agent, good day");
+  },
+);
 
 browserTest("the composer grows with the text, up to ten lines", async () => {
   await using page = await startChat(appUrl());

@@ -242,6 +242,38 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs("the audit log is narrowed, opened and verified; permissions say who asked", "chromium"),
+  async fn() {
+    await using _model = shared.startModel([
+      { calls: [{ tool: "list_files", args: { path: MARKUP } }] },
+      { text: "done" },
+    ]);
+    assertEquals((await shared.home.run(["tokens", "issue", "--scopes", "read"])).code, 0);
+    assertEquals((await shared.home.run(["agent", "-m", "look"])).code, 0);
+    await using page = await openAt("Audit log");
+    const kinds = page.locator(".record .tag");
+    await kinds.filter({ hasText: "token.issued" }).first().waitFor();
+    await page.getByRole("button", { name: "Actions" }).click();
+    await kinds.filter({ hasText: "token.issued" }).first().waitFor({ state: "detached" });
+    const shown = await kinds.allInnerTexts();
+    assert(shown.length > 0 && shown.every((kind) => kind.startsWith("action")), shown.join());
+    const record = page.locator(".record", { hasText: "list_files" }).first();
+    await record.locator("summary").click();
+    await record.getByText('"tool": "list_files"').waitFor();
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText(/^The log is whole: \d+ records\.$/).waitFor();
+    await checkLook(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    assert(await page.title() !== "run");
+
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Permissions" })
+      .click();
+    await page.getByRole("row", { name: /^127\.0\.0\.1:\d+ providers\.local/ }).waitFor();
+    await checkLook(page);
+  },
+});
+
+Deno.test({
   ...needs("the page of usage shows what turns took, and what they cost", "chromium"),
   async fn() {
     await using _model = shared.startModel({ text: "hello" });

@@ -1378,6 +1378,8 @@ export type Bootstrap = {
   ws_path: string;
   ws_url: string;
   model_name: string;
+  /** Whether `transcribe_audio` is answered. */
+  transcribes: boolean;
   limits: {
     max_frame_bytes: number;
     max_text_bytes: number;

@@ -17,18 +17,23 @@ export interface Attachment {
 
 /** Reads it at once. */
 export function attachmentOf(file: File): Attachment {
-  const reader = new FileReader();
-  const dataUrl = new Promise<string>((resolve, reject) => {
-    reader.onload = () => resolve(reader.result as string);
-    reader.onerror = () => reject(reader.error);
-  });
+  const dataUrl = dataUrlOf(file);
   dataUrl.catch(() => {});
-  reader.readAsDataURL(file);
   return {
     file,
     dataUrl,
     ...file.type.startsWith("image/") && { url: URL.createObjectURL(file) },
   };
+}
+
+/** A file as the service takes it. */
+export function dataUrlOf(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }
 
 /** Those of new files that fit beside what is there, and why others don't. */

@@ -6,6 +6,7 @@ import { keep, kept } from "../storage.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type Attachment, attachmentOf, fitting } from "./attachment.ts";
 import { takeShared } from "./shared.ts";
+import { canRecord, VoiceButton } from "./voice_button.tsx";
 
 const keyOf = (draft: string) => `service.draft.${draft}`;
 
@@ -47,9 +48,7 @@ export function Composer({ name, files, isBusy, send, stop, children }: {
   useEffect(() => {
     void takeShared().then((shared) => {
       if (shared === undefined) return;
-      box.current!.value = [box.current!.value, shared.text].filter(Boolean).join("\n");
-      keep(draft, box.current!.value || undefined);
-      changed();
+      write(shared.text, "\n");
       attach(shared.files);
     });
   }, []);
@@ -63,6 +62,13 @@ export function Composer({ name, files, isBusy, send, stop, children }: {
     area.style.height = "auto";
     area.style.height = `${area.scrollHeight}px`;
     form.style.height = "";
+  }
+
+  /** Adds a text to what is being written. */
+  function write(text: string, between: string) {
+    box.current!.value = [box.current!.value, text].filter(Boolean).join(between);
+    keep(draft, box.current!.value || undefined);
+    changed();
   }
 
   function attach(given: readonly File[]) {
@@ -151,6 +157,15 @@ export function Composer({ name, files, isBusy, send, stop, children }: {
           >
             <Icon name="attach" />
           </button>
+          {canRecord && access.value.state === "open" && access.value.bootstrap.transcribes && (
+            <VoiceButton
+              heard={(text) => {
+                write(text, " ");
+                box.current!.focus();
+              }}
+              failed={(why) => problem.value = why}
+            />
+          )}
           <span class="composer-middle">{children}</span>
           {isBusy && (
             <button

@@ -60,6 +60,11 @@ export function chatOf(id: string, { isNew = false } = {}): Chat {
   return chat;
 }
 
+/** What is said in an audio. */
+export function transcribe(dataUrl: string): Promise<string> {
+  return client!.transcribe(dataUrl);
+}
+
 /** Leaves the chat that nobody has looked at for longest, and in which nothing happens. */
 function makeRoom(): void {
   if (chats.size < MAX_CHATS) return;

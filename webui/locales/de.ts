@@ -149,6 +149,10 @@ const de: Strings = {
     label: "Nachricht",
     placeholder: "Nachricht oder /help",
     attach: "Dateien anhängen",
+    record: "Diktieren",
+    stopRecording: "Diktat beenden",
+    noMicrophone:
+      "Kein Mikrofon ist nutzbar. Erlaube es dieser Seite in den Einstellungen des Browsers.",
     send: "Senden",
     stop: "Anhalten",
     drop: "Dateien hier ablegen",
@@ -604,7 +608,15 @@ const de: Strings = {
     verify: "Prüfen",
     whole: (records) => `Das Protokoll ist vollständig: ${records} Einträge.`,
     broken: "Das Protokoll ist beschädigt:",
-    none: "Noch keine Einträge.",
+    filter: "Art",
+    filters: {
+      all: "Alle",
+      actions: "Aktionen",
+      refused: "Abgelehnte",
+      approvals: "Freigaben",
+      settings: "Einstellungen",
+    },
+    none: "Keine Einträge.",
     more: "Frühere Einträge anzeigen",
   },
 };

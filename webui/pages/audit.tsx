@@ -11,17 +11,29 @@ type AuditRecord = Answer<"audit.list">["records"][number];
 
 const PAGE = 50;
 
+/** Kinds that a person chooses from; one stands for all that begin with it. */
+const FILTERS = {
+  all: undefined,
+  actions: "action",
+  refused: "action.refused",
+  approvals: "approval",
+  settings: "settings",
+} as const;
+
 export default function AuditPage() {
   const records = useSignal<readonly AuditRecord[] | undefined>(undefined);
   const before = useSignal<number | null>(null);
   const verdict = useSignal<Answer<"audit.verify"> | undefined>(undefined);
   const problem = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
+  const filter = useSignal<keyof typeof FILTERS>("all");
 
   async function load(cursor?: number) {
     problem.value = undefined;
+    const name = filter.value;
     try {
-      const page = await ask("audit.list", { limit: PAGE, before: cursor });
+      const page = await ask("audit.list", { limit: PAGE, before: cursor, kind: FILTERS[name] });
+      if (name !== filter.value) return;
       const newestFirst = page.records.toReversed();
       records.value = cursor === undefined ? newestFirst : [...records.value ?? [], ...newestFirst];
       before.value = page.next_before;
@@ -38,7 +50,7 @@ export default function AuditPage() {
     }
     isBusy.value = false;
   }
-  useEffect(() => void load(), []);
+  useEffect(() => void load(), [filter.value]);
 
   return (
     <div class="page">
@@ -54,6 +66,21 @@ export default function AuditPage() {
             : `${t.audit.broken} ${verdict.value.message ?? verdict.value.problem ?? ""}`}
         </p>
       )}
+      <div class="filters">
+        <div class="choice" role="group" aria-label={t.audit.filter}>
+          {(Object.keys(FILTERS) as (keyof typeof FILTERS)[]).map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="button small"
+              aria-pressed={filter.value === name}
+              onClick={() => filter.value = name}
+            >
+              {t.audit.filters[name]}
+            </button>
+          ))}
+        </div>
+      </div>
       {problem.value !== undefined && <Problem error={problem.value} retry={() => void load()} />}
       {records.value?.length === 0 && <p class="nothing">{t.audit.none}</p>}
       <ul class="records">

@@ -94,6 +94,8 @@ export class WireClient {
   readonly #chats = new Map<string, Followed>();
   /** Messages that were not accepted yet, by their ids, in order. */
   readonly #sending = new Map<string, Pending<SendOutcome>>();
+  /** Audios that are being heard, by the ids of their requests. */
+  readonly #hearing = new Map<string, PromiseWithResolvers<string>>();
   /** Requests for chats that `attached` answers, in order. */
   #attaching: Pending<Frame<"attached">>[] = [];
   #socket: WebSocket | undefined;
@@ -174,6 +176,18 @@ export class WireClient {
     return pending.promise;
   }
 
+  /** What is said in an audio, a data URL. Rejects where the connection isn't there, or is lost meanwhile. */
+  transcribe(dataUrl: string): Promise<string> {
+    if (this.#closed || !this.#isReady) {
+      return Promise.reject(new WireError("There is no connection", "closed"));
+    }
+    const id = crypto.randomUUID();
+    const pending = Promise.withResolvers<string>();
+    this.#hearing.set(id, pending);
+    this.#put({ type: "transcribe_audio", request_id: id, data_url: dataUrl });
+    return pending.promise;
+  }
+
   /** Ends the turn that runs in a chat. */
   cancel(chatId: string): void {
     this.#put({ type: "cancel", chat_id: chatId });
@@ -245,6 +259,7 @@ export class WireClient {
     clearTimeout(this.#timer);
     this.#socket = undefined;
     this.#isReady = false;
+    this.#hearNoMore(error);
     if (this.#closed) return;
     if (!this.#wasReady && !this.#deps.isPatient) return this.#end(error);
     const retryInMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#attempts++) *
@@ -268,8 +283,14 @@ export class WireClient {
     this.#ready.reject(error);
     for (const { reject } of this.#sending.values()) reject(error);
     for (const { reject } of this.#attaching) reject(error);
+    this.#hearNoMore(error);
     this.#sending.clear();
     this.#attaching = [];
+  }
+
+  #hearNoMore(error: unknown): void {
+    for (const { reject } of this.#hearing.values()) reject(error);
+    this.#hearing.clear();
   }
 
   /** A server that says nothing is asked; one that does not answer either is left. */
@@ -308,6 +329,14 @@ export class WireClient {
         break;
       case "message":
         if (frame.seq === undefined) this.#settle(frame.client_msg_id, { answer: frame.text });
+        break;
+      case "transcription_result":
+        this.#hearing.get(frame.request_id)?.resolve(frame.text);
+        this.#hearing.delete(frame.request_id);
+        break;
+      case "transcription_error":
+        this.#hearing.get(frame.request_id)?.reject(new WireError(frame.detail, "refused"));
+        this.#hearing.delete(frame.request_id);
         break;
       case "error":
         if (this.#refused(frame)) return;

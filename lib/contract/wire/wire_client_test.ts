@@ -73,6 +73,15 @@ class Server {
           sentOfChat = isSame ? envelope.after_seq ?? this.record.length : 0;
           return catchUp();
         }
+        case "transcribe_audio": {
+          const { request_id } = envelope;
+          if (envelope.data_url === "lost") return peer.terminate();
+          return send(
+            envelope.data_url === "noise"
+              ? { event: "transcription_error", request_id, detail: "Nothing is said" }
+              : { event: "transcription_result", request_id, text: "hello" },
+          );
+        }
         case "message": {
           const id = envelope.client_msg_id!;
           if (envelope.content === "/status") {
@@ -184,6 +193,23 @@ Deno.test("WireClient ends with every frame once, wherever the connection is cut
       client.close();
       await server.close();
     }
+  }
+});
+
+Deno.test("WireClient says what was heard in an audio, or why nothing was", async () => {
+  const server = await Server.open();
+  const { client, back } = connect(server);
+  try {
+    await assertRejects(() => client.transcribe("speech"), WireError, "no connection");
+    await client.connect();
+    assertEquals(await client.transcribe("speech"), "hello");
+    await assertRejects(() => client.transcribe("noise"), WireError, "Nothing is said");
+    await assertRejects(() => client.transcribe("lost"), WireError);
+    await back;
+    assertEquals(await client.transcribe("speech"), "hello");
+  } finally {
+    client.close();
+    await server.close();
   }
 });
 

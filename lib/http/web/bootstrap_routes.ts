@@ -38,6 +38,8 @@ export interface BootstrapDeps {
   approvers: readonly string[];
   /** Name of the default model now. */
   model: () => string;
+  /** Whether audios are transcribed. */
+  transcribes: boolean;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -57,6 +59,7 @@ export const bootstrapAnswer = z.object({
   ws_path: z.string(),
   ws_url: z.string(),
   model_name: z.string(),
+  transcribes: z.boolean().describe("Whether `transcribe_audio` is answered."),
   limits: z.object({
     max_frame_bytes: z.int(),
     max_text_bytes: z.int(),
@@ -70,7 +73,7 @@ export const bootstrapAnswer = z.object({
 
 /** The route. */
 export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
-  const { config, admission, operate, approvers, model, now } = deps;
+  const { config, admission, operate, approvers, model, transcribes, now } = deps;
 
   function about(
     request: Request,
@@ -81,6 +84,7 @@ export function createBootstrapRoutes(deps: BootstrapDeps): WebRoute[] {
       ws_path: upgradePath(config.path),
       ws_url: wsUrl(request, config),
       model_name: model(),
+      transcribes,
       limits: {
         max_frame_bytes: config.maxMessageBytes,
         max_text_bytes: MAX_TEXT_BYTES,

@@ -29,6 +29,7 @@ Deno.test("GET /webui/bootstrap gives a local browser all that it begins with, a
     ws_path: "/ws",
     ws_url: `ws://127.0.0.1:${port.port}/ws`,
     model_name: "local/qwen3",
+    transcribes: false,
     limits: {
       max_frame_bytes: 4_096,
       max_text_bytes: 1_048_576,
@@ -169,7 +170,7 @@ Deno.test("behind a trusted proxy GET /webui/bootstrap gives a person no token, 
   const ann = { "X-Assertion": "ann@example.org" };
   const answer = parse(await port.request("GET", PATH, ann));
   assertEquals(Object.keys(answer), [
-    ...["session_prefix", "ws_path", "ws_url", "model_name", "limits", "approvers"],
+    ...["session_prefix", "ws_path", "ws_url", "model_name", "transcribes", "limits", "approvers"],
     "sign_out_path",
   ]);
   assertEquals(answer.session_prefix, "websocket:");

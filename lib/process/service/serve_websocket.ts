@@ -86,6 +86,7 @@ export async function serveWebsocket(
     files: { dir: mediaDir, sign: links.sign },
     showReasoning: () => section.showReasoning ?? config.channels.showReasoning,
     model: () => models.current.name,
+    transcribes: config.transcription.enabled,
     checks: () => checks.fresh(),
     appFiles: link.appFiles,
     scrubber,

@@ -123,6 +123,7 @@ export async function openAdmissionPort(
         operate,
         approvers,
         model: () => "local/qwen3",
+        transcribes: false,
         now: clock.now,
       }),
       ...createTokenRoutes({ config, admission, localUsers, operate, now: clock.now }),
