@@ -27,6 +27,7 @@ import {
   type SignalKeyStore,
 } from "baileys";
 import type { Migration } from "../../lib/base/migrate.ts";
+import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { inTransaction, openStateDatabase } from "../../lib/channel/platform/mod.ts";
 
@@ -49,11 +50,8 @@ const IV_BYTES = 12;
 /** Files of logins, with what SQLite keeps beside them. */
 const FILE = /^login_[0-9a-f]{16}\.sqlite/;
 
-/** Where logins lie, as a `ChannelHost` says. */
-export interface LoginPlace {
-  stateDir: string;
-  stateKey?: Uint8Array;
-}
+/** Where logins lie. */
+export type LoginPlace = Pick<ChannelHost, "stateDir" | "stateKey">;
 
 export class LoginStore {
   /** What the client changes as it goes; `saveCreds` writes it. */
@@ -101,14 +99,12 @@ export class LoginStore {
     return new LoginStore(openStateDatabase(stateDir, `login_${name}`, MIGRATIONS), stateKey);
   }
 
-  /** Removes the login of that name. */
-  static async remove(stateDir: string, name: string): Promise<void> {
-    await removeFiles(stateDir, (file) => file.startsWith(`login_${name}`));
-  }
-
-  /** Removes those that came before the one of that name. */
-  static async removeOthers(stateDir: string, name: string): Promise<void> {
-    await removeFiles(stateDir, (file) => !file.startsWith(`login_${name}`));
+  /** Removes the login of that name, or all others. */
+  static async remove(stateDir: string, name: string, { others = false } = {}): Promise<void> {
+    for await (const { name: file } of Deno.readDir(stateDir)) {
+      const isMeant = FILE.test(file) && file.startsWith(`login_${name}`) !== others;
+      if (isMeant) await Deno.remove(`${stateDir}/${file}`);
+    }
   }
 
   saveCreds(): void {
@@ -171,11 +167,5 @@ export class LoginStore {
   /** Who somebody is stands in the id, so that no one sees that either. */
   #nameOf(kind: string, id: string): Buffer {
     return hmacSign(Buffer.from(JSON.stringify([kind, id])), this.#key);
-  }
-}
-
-async function removeFiles(stateDir: string, isMeant: (name: string) => boolean): Promise<void> {
-  for await (const { name } of Deno.readDir(stateDir)) {
-    if (FILE.test(name) && isMeant(name)) await Deno.remove(`${stateDir}/${name}`);
   }
 }

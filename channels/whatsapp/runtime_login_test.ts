@@ -200,7 +200,7 @@ test("a value that was changed, moved or sealed with another key is not taken", 
   await assertRejects(() => LoginStore.open(keyless, name), LoginRefusedError, "service doctor");
   await LoginStore.open(place, LoginStore.newName()).then((other) => other.close());
   assertEquals(loginsIn(dir).length, 2);
-  await LoginStore.removeOthers(dir, name);
+  await LoginStore.remove(dir, name, { others: true });
   assertEquals([await LoginStore.has(dir, name), loginsIn(dir).length], [true, 1]);
   await LoginStore.remove(dir, name);
   assertEquals(loginsIn(dir), []);

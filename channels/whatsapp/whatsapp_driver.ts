@@ -129,7 +129,7 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
         `The key of the secrets, with which the login was encrypted, has changed. ${LINK} --force`,
       );
     }
-    await LoginStore.removeOthers(host.stateDir, login);
+    await LoginStore.remove(host.stateDir, login, { others: true });
     return new WhatsAppDriver(deps, store);
   }
 

@@ -1,7 +1,8 @@
 /**
  * Where the parts of the program are. From source that is the checkout. The built form (`deno task build`)
  * has the same places, but each module that a process or a Worker starts with holds all that it imports,
- * packages included. Children load this module and see few folders, so it imports nothing.
+ * packages included but for those that are fetched (`lib/packages/wanted_packages.ts`). Children load this
+ * module and see few folders, so it imports nothing.
  *
  * @module
  */
