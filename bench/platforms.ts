@@ -10,7 +10,7 @@
 import type { ChannelPlatform } from "../lib/channel/testing/mod.ts";
 import { makeHome } from "../tests/support/home.ts";
 import { channelStatuses } from "../tests/support/outbox_of.ts";
-import { PLATFORMS } from "../tests/support/platforms.ts";
+import { PLATFORMS, preparePlatforms } from "../tests/support/platforms.ts";
 import { sharedMb } from "./processes.ts";
 import { median, report } from "./report.ts";
 
@@ -37,9 +37,7 @@ async function start(opened: ReadonlyMap<string, ChannelPlatform>): Promise<Star
     ]),
   );
   await using home = await makeHome({ channels });
-  for (const [name, platform] of opened) {
-    await platform.prepare?.(`${home.dir}/home/data/channels/${name}`);
-  }
+  await preparePlatforms(home, opened);
   const startedAt = performance.now();
   await using gateway = await home.start(["gateway", "--json"]);
   const readyMs = performance.now() - startedAt;

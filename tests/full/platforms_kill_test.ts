@@ -5,7 +5,7 @@ import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
 import { startModelServer } from "../fakes/model_server.ts";
 import { makeHome, type Running } from "../support/home.ts";
 import { channelStatuses, outboxOf, turnsOf } from "../support/outbox_of.ts";
-import { PLATFORMS, testPlatforms } from "../support/platforms.ts";
+import { PLATFORMS, preparePlatforms, testPlatforms } from "../support/platforms.ts";
 import { said } from "../support/said.ts";
 import { FULL_RUN } from "../support/rounds.ts";
 
@@ -47,9 +47,7 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
     channels: { sendProgress: false, ...Object.fromEntries(sections) },
   });
 
-  for (const [name, platform] of platforms) {
-    await platform.prepare?.(`${home.dir}/home/data/channels/${name}`);
-  }
+  await preparePlatforms(home, platforms);
 
   const deadline = AbortSignal.timeout(PATIENCE_MS);
   /** Numbers of the answers that have arrived, in order. */

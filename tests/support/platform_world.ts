@@ -7,16 +7,14 @@ import type { FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
 import type { FakeSlack } from "../../channels/slack/testing/fake_slack.ts";
 import type { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
 import type { FakeWhatsApp } from "../../channels/whatsapp/testing/fake_whatsapp.ts";
-import { readState } from "../../cli/operator/with_state.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
-import { resolvePaths } from "../../lib/config/paths.ts";
 import {
   type ModelServer,
   type ModelServerOptions,
   startModelServer,
 } from "../fakes/model_server.ts";
 import { makeHome, type Running, type TestHome } from "./home.ts";
-import { PLATFORMS } from "./platforms.ts";
+import { PLATFORMS, preparePlatforms } from "./platforms.ts";
 
 /** Each as what it is. */
 export interface Platforms {
@@ -81,16 +79,7 @@ export class PlatformWorld implements AsyncDisposable {
       ...config(platforms),
       channels: { sendProgress: false, ...Object.fromEntries(channels) },
     });
-    const paths = resolvePaths({
-      env: (name) => name === "SERVICE_HOME" ? `${home.dir}/home` : undefined,
-      homeDir: home.dir,
-    });
-    await readState({ paths, env: () => undefined }, async ({ secrets }) => {
-      for (const [name, platform] of opened) {
-        const key = await secrets.deriveKey(`channel ${name}`);
-        await platform.prepare?.(`${home.dir}/home/data/channels/${name}`, key);
-      }
-    });
+    await preparePlatforms(home, opened);
     return new PlatformWorld(platforms, model, home);
   }
 

@@ -9,7 +9,10 @@ import { FakeTelegram } from "../../channels/telegram/testing/fake_telegram.ts";
 import { FakeWhatsApp, GROUP } from "../../channels/whatsapp/testing/fake_whatsapp.ts";
 import { Prosody, PROSODY_NEEDS } from "../../channels/xmpp/testing/prosody.ts";
 import { XmppPlatform } from "../../channels/xmpp/testing/xmpp_platform.ts";
+import { readState } from "../../cli/operator/with_state.ts";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
+import { resolvePaths } from "../../lib/config/paths.ts";
+import type { TestHome } from "./home.ts";
 import { type Need, needs } from "./needs.ts";
 
 const withoutProsody = needs("", ...PROSODY_NEEDS).ignore;
@@ -25,6 +28,23 @@ export const PLATFORMS: Readonly<Record<string, () => Promise<ChannelPlatform>>>
   whatsapp: openWhatsApp,
   ...withoutProsody ? {} : { xmpp: openXmpp },
 };
+
+/** Leaves in a home, for each channel, what logging in leaves there. */
+export async function preparePlatforms(
+  home: TestHome,
+  platforms: ReadonlyMap<string, ChannelPlatform>,
+): Promise<void> {
+  const paths = resolvePaths({
+    env: (name) => name === "SERVICE_HOME" ? `${home.dir}/home` : undefined,
+    homeDir: home.dir,
+  });
+  await readState({ paths, env: () => undefined }, async ({ secrets }) => {
+    for (const [name, platform] of platforms) {
+      const key = await secrets.deriveKey(`channel ${name}`);
+      await platform.prepare?.(`${home.dir}/home/data/channels/${name}`, key);
+    }
+  });
+}
 
 /** Registers a test of all platforms. Where XMPP is not among them, a skipped test says so. */
 export function testPlatforms(name: string, fn: () => Promise<void>, ...all: Need[]): void {
