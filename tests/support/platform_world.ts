@@ -79,7 +79,7 @@ export class PlatformWorld implements AsyncDisposable {
       ...config(platforms),
       channels: { sendProgress: false, ...Object.fromEntries(channels) },
     });
-    await preparePlatforms(home, opened);
+    await preparePlatforms(home, new Map(opened));
     return new PlatformWorld(platforms, model, home);
   }
 
