@@ -224,6 +224,54 @@ browserTest(
   },
 );
 
+browserTest("a bar shows how much of a message's files is sent", async () => {
+  await using _model = shared.startModel({ text: "seen" });
+  await using page = await startChat(appUrl());
+  // A line on which nothing goes on until the test says so.
+  await page.evaluate(`{
+    globalThis.left = 400;
+    globalThis.held = [];
+    const socket = sockets.at(-1);
+    socket.send = (said) => held.push(said);
+    Object.defineProperty(socket, "bufferedAmount", { get: () => left });
+  }`);
+  await page.locator("input[type=file]").setInputFiles([
+    { name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("alpha") },
+  ]);
+  await say(page, "read it");
+  const bar = page.getByRole("progressbar", { name: "Sending files" });
+  await bar.waitFor();
+  assertEquals(await bar.getAttribute("value"), "0");
+  await page.evaluate("left = 100");
+  await page.locator("progress[value='0.75']").waitFor();
+  await page.evaluate(`{
+    const socket = sockets.at(-1);
+    for (const said of held) WebSocket.prototype.send.call(socket, said);
+  }`);
+  await answerOf(page, "seen").waitFor();
+  assertEquals(await bar.count(), 0);
+});
+
+browserTest("a conversation that fills much of the context says how much", async () => {
+  await using _model = shared.startModel({ text: "ok" });
+  await using page = await startChat(appUrl());
+  await say(page, "a long story ".repeat(8_000));
+  await answerOf(page, "ok").waitFor();
+  const meter = page.getByRole("meter");
+  await meter.waitFor();
+  const key = `websocket:${new URL(page.url()).hash.slice(7)}`;
+  const { api_token } = await (await fetch(new URL("/webui/bootstrap", appUrl()))).json();
+  const { context_tokens: used, max_context_tokens: most } = await (await fetch(
+    new URL(`/api/webui/sessions/${key}`, appUrl()),
+    { headers: { authorization: `Bearer ${api_token}` } },
+  )).json();
+  assert(used > 10_000, String(used));
+  for (const each of [used, most]) {
+    assertStringIncludes((await meter.getAttribute("aria-label"))!, each.toLocaleString("en"));
+  }
+  assertEquals(Number(await meter.getAttribute("value")), used / most);
+});
+
 browserTest("files that the agent sends are shown or saved under their names", async () => {
   // One white pixel.
   const png = Uint8Array.fromBase64(
