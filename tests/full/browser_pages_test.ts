@@ -86,6 +86,38 @@ Deno.test({
 });
 
 Deno.test({
+  ...needs("an action is allowed for its session, and for good at the command line", "chromium"),
+  async fn() {
+    const path = `${shared.home.dir}/outside.txt`;
+    await using _model = shared.startModel(({ body }) => {
+      const done = JSON.stringify(body).split(`"role":"tool"`).length - 1;
+      return done < 2
+        ? { calls: [{ tool: "write_file", args: { path, content: "x" } }] }
+        : { text: "written" };
+    });
+    await using page = await openAt("Approvals");
+    await page.evaluate(`{
+      globalThis.told = [];
+      Object.defineProperty(document, "hidden", { get: () => true, configurable: true });
+      globalThis.Notification = class { constructor(...given) { told.push(given); } };
+      Notification.permission = "granted";
+    }`);
+    using socket = await WireSocket.open(shared.service.wsUrl);
+    socket.send({ type: "message", chat_id: socket.chatId, content: "write it" });
+    const card = page.getByRole("article", { name: "Approval needed" });
+    await card.getByText("Always allow").click();
+    const command = `service grants add 'websocket:${socket.chatId}' 'fs.write' '${path}'`;
+    await card.getByText(command).waitFor();
+    await card.locator(".button:enabled", { hasText: "Allow for this session" }).click();
+    // The next one waits for nobody.
+    for (let at = 0; at < 2; at++) await socket.next("approval_resolved");
+    await socket.next("turn_end");
+    await page.getByText("Nothing waits for you.").waitFor();
+    assertEquals(await page.evaluate("told"), [["Approval needed", { body: path }]]);
+  },
+});
+
+Deno.test({
   ...needs("an automation is made, rehearsed, granted, run and deleted on its page", "chromium"),
   async fn() {
     await using _model = shared.startModel(({ index }) =>

@@ -3,7 +3,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Answer, ask } from "../api/client.ts";
 import { may, otherApprovers } from "../api/session.ts";
 import { formatAgo, language, t } from "../locale.ts";
-import { lookAtApprovals } from "../app/pending_approvals.ts";
+import { allowInSession, lookAtApprovals } from "../app/pending_approvals.ts";
+import { CopyButton } from "../ui/copy_button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { wordsOf } from "../ui/problem.tsx";
 
@@ -26,13 +27,10 @@ export interface Asked {
   expires_at: number;
 }
 
-/** An action that waits for a person: all of what it is, and two buttons. */
+/** An action that waits for a person: all of what it is, and what may be answered. */
 export function ApprovalCard({ approval }: { approval: Asked }) {
-  const whole = useSignal<Pick<Answer<"approvals.get">, "target" | "details"> | undefined>(
-    approval.whole && approval.details !== undefined
-      ? { target: approval.target, details: approval.details }
-      : undefined,
-  );
+  const looked = useSignal<Answer<"approvals.get"> | undefined>(undefined);
+  const whole = looked.value ?? (approval.whole ? approval : undefined);
   const problem = useSignal<string | undefined>(undefined);
   const isUnread = useSignal(!approval.whole);
   const lines = useSignal(0);
@@ -41,10 +39,12 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
   const text = useRef<HTMLPreElement>(null);
 
   useEffect(() => {
+    // Also where nobody looks at that page: it may be allowed in this session.
+    void lookAtApprovals();
     // A long text is cut in the frame. Nobody approves here what is not shown whole.
-    if (whole.value !== undefined || !may("approvals.get")) return void (isUnread.value = false);
+    if (!may("approvals.get")) return void (isUnread.value = false);
     ask("approvals.get", { id: approval.id }).then(
-      (answer) => whole.value = answer,
+      (answer) => looked.value = answer,
       () => {},
     ).finally(() => isUnread.value = false);
   }, [approval.id]);
@@ -53,7 +53,7 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
     if (pre === null) return;
     const isCut = pre.scrollHeight > pre.clientHeight;
     lines.value = isCut ? pre.textContent!.split("\n").length : 0;
-  }, [whole.value]);
+  }, [whole]);
 
   useEffect(() => {
     const timer = setInterval(() => now.value = Date.now(), TICK_MS);
@@ -71,10 +71,10 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
       <h2>
         <Icon name="approvals" />
         <span class="ask-target">
-          {capability}: {whole.value?.target ?? approval.target}
+          {capability}: {whole?.target ?? approval.target}
         </span>
       </h2>
-      <pre ref={text} tabIndex={0}>{whole.value?.details ?? approval.details}</pre>
+      <pre ref={text} tabIndex={0}>{whole?.details ?? approval.details}</pre>
       {lines.value > 0 && <p class="muted small">{t.approvals.scroll(lines.value)}</p>}
       <p class="muted small">
         {t.approvals.expires(formatAgo(approval.expires_at, now.value))}
@@ -83,16 +83,24 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
         ? <p class="muted small">{whoMay(otherApprovers(), id)}</p>
         : !isUnread.value && (
           <>
-            {whole.value === undefined && (
+            {whole === undefined && (
               <p class="muted small">{t.approvals.notWhole(`service approvals show ${id}`)}</p>
             )}
             <div class="buttons">
-              {whole.value !== undefined && (
+              {whole !== undefined && (
                 <StillButton
                   className="button primary"
                   run={() => answer(ask("approvals.approve", { id, digest }))}
                 >
                   {t.approvals.approve}
+                </StillButton>
+              )}
+              {looked.value?.grant !== undefined && (
+                <StillButton
+                  className="button"
+                  run={() => answer(allowInSession(looked.value!))}
+                >
+                  {t.approvals.allowInSession}
                 </StillButton>
               )}
               <StillButton
@@ -110,10 +118,28 @@ export function ApprovalCard({ approval }: { approval: Asked }) {
                 onInput={({ currentTarget }) => reason.value = currentTarget.value}
               />
             </div>
+            {looked.value?.grant !== undefined && <AlwaysHelp approval={looked.value} />}
           </>
         )}
       {problem.value !== undefined && <p class="problem" role="alert">{problem.value}</p>}
     </article>
+  );
+}
+
+/** How the owner of the home allows it for good; a page has no such right. */
+function AlwaysHelp({ approval: { session, capability, grant } }: {
+  approval: Answer<"approvals.get">;
+}) {
+  const words = [session, capability, grant!].map((each) => `'${each.replaceAll("'", `'\\''`)}'`);
+  const command = `service grants add ${words.join(" ")}`;
+  // Nobody pastes what can't be seen.
+  if (!/^[ -~]+$/.test(command)) return null;
+  return (
+    <details class="muted small">
+      <summary>{t.approvals.always}</summary>
+      <code>{command}</code>
+      <CopyButton text={command} />
+    </details>
   );
 }
 

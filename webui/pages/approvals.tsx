@@ -1,5 +1,6 @@
 /** The actions that wait for a person. */
 
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { access } from "../api/session.ts";
 import { href } from "../app/router.ts";
@@ -14,6 +15,7 @@ export default function ApprovalsPage() {
   return (
     <div class="page">
       <PageHead title={t.pages.approvals} lead={t.approvals.lead} />
+      <NotifyButton />
       {pending?.length === 0 && <p class="nothing">{t.approvals.none}</p>}
       <ul class="cards">
         {pending?.map((approval) => (
@@ -27,6 +29,14 @@ export default function ApprovalsPage() {
       </ul>
     </div>
   );
+}
+
+/** Asks the browser once whether it may tell of an action while the window is out of sight. */
+function NotifyButton() {
+  const permission = useSignal(globalThis.Notification?.permission);
+  if (permission.value !== "default") return null;
+  const request = async () => permission.value = await Notification.requestPermission();
+  return <button type="button" class="button" onClick={request}>{t.approvals.notify}</button>;
 }
 
 function Session({ sessionKey }: { sessionKey: string }) {
