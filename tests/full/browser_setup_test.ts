@@ -6,10 +6,13 @@ import * as olm from "@matrix-org/matrix-sdk-crypto-wasm";
 import { FakeHomeserver } from "../../channels/matrix/testing/fake_homeserver.ts";
 import { FakePerson } from "../../channels/matrix/testing/fake_person.ts";
 import { ACCOUNT, FakeSignal } from "../../channels/signal/testing/fake_signal.ts";
+import { USUAL_SERVERS } from "../../lib/model/find_local_servers.ts";
+import { type ModelServer, startModelServer } from "../fakes/model_server.ts";
 import { checkLook, openPage } from "../support/browser.ts";
 import { openJournal } from "../../lib/journal/open.ts";
 import { openOperatorState } from "../../lib/state/operator_state.ts";
 import { freePort } from "../support/free_port.ts";
+import { makeHome } from "../support/home.ts";
 import { needs } from "../support/needs.ts";
 import { readSvgQr } from "../support/read_qr.ts";
 import { shareService } from "../support/shared_service.ts";
@@ -90,6 +93,36 @@ Deno.test({
     assert(!(await page.content()).includes(KEY));
     const log = await shared.home.run(["audit", "list", "--kind", "service.restart"]);
     assertStringIncludes(log.stdout, "service.restart");
+  },
+});
+
+/** At the first usual port of a model server that is free here. */
+function startUsualServer(): { name: string; model: ModelServer } {
+  for (const { name, port } of USUAL_SERVERS) {
+    try {
+      return { name, model: startModelServer({ port, script: { text: "Hello from here" } }) };
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
+  throw new Error("The usual ports of model servers are all in use");
+}
+
+Deno.test({
+  ...needs("a model server of this machine is found, tested, and answers", "chromium"),
+  async fn() {
+    const { name, model } = startUsualServer();
+    await using _model = model;
+    await using home = await makeHome({ channels: { websocket: { port: freePort() } } });
+    await using service = await home.start(["gateway", "--json"]);
+    await using page = await openPage(httpOf(service.wsUrl).href);
+    await page.getByText("a built-in model answers in a fixed way").waitFor();
+    await page.getByRole("button", { name: `${name} Runs on this machine, 1 model` }).click();
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByText(/fake answers, in/).waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("hi");
+    await page.keyboard.press("Enter");
+    await page.locator(".agent", { hasText: "Hello from here" }).waitFor();
   },
 });
 

@@ -432,7 +432,7 @@ const de: Strings = {
     approve: "Erlauben",
     allowInSession: "Für diese Sitzung erlauben",
     always: "Immer erlauben …",
-    notify: "Benachrichtigen, wenn dieses Fenster nicht zu sehen ist",
+    notify: "Im Hintergrund benachrichtigen",
     deny: "Ablehnen",
     reason: "Grund, falls du ablehnst",
     expires: (when) => `läuft ${when} ab`,

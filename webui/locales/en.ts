@@ -364,7 +364,7 @@ const en = {
     approve: "Approve",
     allowInSession: "Allow for this session",
     always: "Always allow…",
-    notify: "Notify me while this window is out of sight",
+    notify: "Notify me in the background",
     deny: "Deny",
     reason: "Reason, if you deny it",
     expires: (when: string) => `expires ${when}`,

@@ -14,8 +14,9 @@ export default function ApprovalsPage() {
   const pending = pendingApprovals.value;
   return (
     <div class="page">
-      <PageHead title={t.pages.approvals} lead={t.approvals.lead} />
-      <NotifyButton />
+      <PageHead title={t.pages.approvals} lead={t.approvals.lead}>
+        <NotifyButton />
+      </PageHead>
       {pending?.length === 0 && <p class="nothing">{t.approvals.none}</p>}
       <ul class="cards">
         {pending?.map((approval) => (
