@@ -130,8 +130,9 @@ if (import.meta.main) {
   // Beside all that follows. Who names files wants to know of these alone.
   const checked = flags._.length === 0 ? runChecks(report) : undefined;
   const built = wantsBuilt ? await buildOnce(report, ROOT) : undefined;
-  // Where it cannot be made, each test that needs it says why.
-  const project = flags._.length === 0 ? await testProject().catch(() => undefined) : undefined;
+  // Of the full run alone. Where it cannot be made, each test that needs it says why.
+  const isWhole = flags.full && flags._.length === 0;
+  const project = isWhole ? await testProject().catch(() => undefined) : undefined;
   const builtProject = wantsBuilt && project !== undefined
     ? await buildOnce(report, project.root)
     : undefined;
