@@ -30,7 +30,8 @@ export interface Asked {
 /** An action that waits for a person: all of what it is, and what may be answered. */
 export function ApprovalCard({ approval }: { approval: Asked }) {
   const looked = useSignal<Answer<"approvals.get"> | undefined>(undefined);
-  const whole = looked.value ?? (approval.whole ? approval : undefined);
+  const isShownWhole = approval.whole && approval.details !== undefined;
+  const whole = looked.value ?? (isShownWhole ? approval : undefined);
   const problem = useSignal<string | undefined>(undefined);
   const isUnread = useSignal(!approval.whole);
   const lines = useSignal(0);
