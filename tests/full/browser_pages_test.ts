@@ -114,6 +114,13 @@ Deno.test({
     await socket.next("turn_end");
     await page.getByText("Nothing waits for you.").waitFor();
     assertEquals(await page.evaluate("told"), [["Approval needed", { body: path }]]);
+    // The same action of another session is asked about.
+    using other = await WireSocket.open(shared.service.wsUrl);
+    other.send({ type: "message", chat_id: other.chatId, content: "write it" });
+    await answer(page, "Deny");
+    const { outcome } = await other.next("approval_resolved");
+    assertEquals(outcome, "denied");
+    await other.next("turn_end");
   },
 });
 
