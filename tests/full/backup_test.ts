@@ -255,17 +255,18 @@ Deno.test(
     await Deno.mkdir(`${home.dir}/disk`);
     using _disk = mountSmallDisk(`${home.dir}/disk`, "1m");
     using _full = fillDisk(`${home.dir}/disk`, 100_000);
+    const filled = namesIn(`${home.dir}/disk`);
     const failed = await home.run(["backup", `${home.dir}/disk/a.tar.gz`]);
     assertEquals(failed.code, 1);
     assertStringIncludes(failed.stderr, "Cannot write the backup");
-    assertEquals(namesIn(`${home.dir}/disk`), ["filling"]);
+    assertEquals(namesIn(`${home.dir}/disk`), filled);
 
     await run(home, ["backup", `${home.dir}/a.tar.gz`]);
     const restored = { env: { SERVICE_HOME: `${home.dir}/disk/home` } };
     const refused = await home.run(["restore", `${home.dir}/a.tar.gz`], restored);
     assertEquals(refused.code, 1);
     assertStringIncludes(refused.stderr, "bytes free");
-    assertEquals(namesIn(`${home.dir}/disk`), ["filling"]);
+    assertEquals(namesIn(`${home.dir}/disk`), filled);
     const mounted = { env: { SERVICE_HOME: `${home.dir}/disk` } };
     const { stderr } = await home.run(["restore", `${home.dir}/a.tar.gz`, "--force"], mounted);
     assertStringIncludes(stderr, "mount point");
