@@ -301,7 +301,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
   }
 
   split(markdown: string): string[] {
-    return splitForDiscord(markdown).filter((part) => renderPart(part) !== "");
+    return splitForDiscord(markdown);
   }
 
   noteOf(markdown: string): string {

@@ -1,14 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { asSeen } from "../testing/fake_world.ts";
-import {
-  charsOf,
-  MAX_CHARS,
-  renderPart,
-  splitForDiscord,
-  toDiscord,
-  toMessages,
-} from "./to_discord.ts";
+import { charsOf, MAX_CHARS, renderPart, splitForDiscord, toDiscord } from "./to_discord.ts";
 import { toStatus } from "./to_status.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 import { anyString } from "../../../tests/support/any_string.ts";
@@ -23,6 +16,9 @@ for (const { name } of [...Deno.readDirSync(golden)].filter(({ name }) => name.e
     assertEquals(`${toDiscord(markdown)}\n`, expected);
   });
 }
+
+/** The messages of a text. */
+const toMessages = (markdown: string) => splitForDiscord(markdown).map(renderPart);
 
 /** Pieces that mean something in Markdown or on Discord, in any order. */
 const odd = fc.array(

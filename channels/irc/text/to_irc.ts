@@ -7,9 +7,10 @@
 
 import {
   blocksToText,
-  type InlineFormat,
   isSameLink,
   lexMarkdown,
+  PLAIN,
+  type TextFormat,
 } from "../../../lib/channel/markdown/mod.ts";
 
 /** Codes that turn a style on, and off again. */
@@ -44,8 +45,9 @@ function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/(?!\n)[\p{Cc}\u2028\u2029]/gu, "");
 }
 
-function formatWith(wrap: (code: string, inner: string) => string): InlineFormat {
+function formatWith(wrap: (code: string, inner: string) => string): TextFormat {
   return {
+    ...PLAIN,
     // References of HTML have been replaced by now.
     text: withoutControls,
     strong: (inner) => wrap(BOLD, inner),
@@ -57,13 +59,12 @@ function formatWith(wrap: (code: string, inner: string) => string): InlineFormat
       if (isSameLink(href, plain)) return label;
       return label === "" ? address : `${label} (${address})`;
     },
-    br: () => "\n",
     codeBlock: (text) => text.split("\n").map((line) => wrap(CODE, line)).join("\n"),
     heading: (inner) => wrap(BOLD, inner),
   };
 }
 
-const FORMATS: Readonly<Record<IrcFormatting, InlineFormat>> = {
+const FORMATS: Readonly<Record<IrcFormatting, TextFormat>> = {
   codes: formatWith((code, inner) =>
     // A line's end turns every style off.
     inner.replaceAll(code, "").split("\n")

@@ -6,10 +6,11 @@
 
 import {
   blocksToText,
-  type InlineFormat,
   isSameLink,
   lexMarkdown,
+  PLAIN,
   splitMarkdown,
+  type TextFormat,
 } from "../../../lib/channel/markdown/mod.ts";
 
 /** A text and its styles. */
@@ -48,7 +49,8 @@ export function toSignal(markdown: string): SignalText {
   return fits ? shown : { message: clean(markdown).trim(), textStyles: [] };
 }
 
-const FORMAT: InlineFormat = {
+const FORMAT: TextFormat = {
+  ...PLAIN,
   text: clean,
   strong: (inner) => mark(0, inner),
   em: (inner) => mark(1, inner),
@@ -58,7 +60,6 @@ const FORMAT: InlineFormat = {
   heading: (inner) => mark(0, inner),
   link: ({ href, label, plain }) =>
     isSameLink(href, plain) ? label : label === "" ? clean(href) : `${label} (${clean(href)})`,
-  br: () => "\n",
 };
 
 function mark(style: number, inner: string): string {

@@ -6,9 +6,11 @@
 
 import {
   blocksToText,
-  type InlineFormat,
   isSafeLink,
   lexMarkdown,
+  PLAIN,
+  type TextFormat,
+  wrapped,
 } from "../../../lib/channel/markdown/mod.ts";
 
 /** The text. Nothing of it is a mark of Slack's that the Markdown did not ask for; never throws. */
@@ -21,11 +23,12 @@ function escapeMrkdwn(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-const MRKDWN: InlineFormat = {
+const MRKDWN: TextFormat = {
+  ...PLAIN,
   text: escapeMrkdwn,
-  strong: (inner) => wrapped("*", inner),
-  em: (inner) => wrapped("_", inner),
-  del: (inner) => wrapped("~", inner),
+  strong: (inner) => styled("*", inner),
+  em: (inner) => styled("_", inner),
+  del: (inner) => styled("~", inner),
   // A mark of code in it would end it.
   code: (text) => `\`${escapeMrkdwn(text).replaceAll("`", "ˋ")}\``,
   link({ href, label, plain }) {
@@ -38,15 +41,11 @@ const MRKDWN: InlineFormat = {
     }
     return href === "" || href === plain ? label : `${label} (${escapeMrkdwn(href)})`;
   },
-  br: () => "\n",
   codeBlock: (text) => `\`\`\`\n${escapeMrkdwn(text).replaceAll("```", "ˋˋˋ")}\n\`\`\``,
-  heading: (inner) => wrapped("*", inner.replaceAll("*", "")),
+  heading: (inner) => styled("*", inner.replaceAll("*", "")),
 };
 
 /** Slack takes a style that begins and ends at a letter, within a line. */
-function wrapped(mark: string, inner: string): string {
-  return inner.split("\n").map((line) => {
-    const [, before = "", text = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(line) ?? [];
-    return text === "" ? line : `${before}${mark}${text}${mark}${after}`;
-  }).join("\n");
+function styled(mark: string, inner: string): string {
+  return inner.split("\n").map((line) => wrapped(mark, line)).join("\n");
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { splitMarkdown } from "../../../lib/channel/markdown/mod.ts";
+import { splitToFit } from "../../../lib/channel/markdown/mod.ts";
 import { escapeTelegram, shownText, toTelegramHtml } from "./to_telegram_html.ts";
 
 /** UTF-16 units of a message, without its markup (Bot API, sendMessage). */
@@ -23,7 +23,8 @@ const encoder = new TextEncoder();
 
 /** Parts of Markdown that each fit one message; none for a text of which nothing is shown. */
 export function splitForTelegram(markdown: string): string[] {
-  return split(markdown, MAX_MESSAGE_CHARS);
+  return splitToFit(markdown, MAX_MESSAGE_CHARS, "utf16", (part) => fits(htmlOf(part)))
+    .filter((part) => shownText(htmlOf(part)).trim() !== "");
 }
 
 /** A part in Telegram's HTML. */
@@ -35,15 +36,6 @@ export function htmlOf(part: string): string {
 /** How much a text of Telegram's HTML shows, in UTF-16 units. */
 export function shownChars(html: string): number {
   return shownText(html).length;
-}
-
-/** What is longer when it is shown than it was written, such as a table, is cut once more. */
-function split(markdown: string, limit: number): string[] {
-  return splitMarkdown(markdown, limit).flatMap((part) => {
-    const html = htmlOf(part);
-    if (shownText(html).trim() === "") return [];
-    return fits(html) ? [part] : split(part, Math.floor(limit / 2));
-  });
 }
 
 function fits(html: string): boolean {

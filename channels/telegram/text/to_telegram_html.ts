@@ -5,14 +5,15 @@
  * @module
  */
 
-import type { Token, Tokens } from "marked";
+import type { Tokens } from "marked";
 import {
-  type InlineFormat,
+  blocksToText,
+  cellsOf,
   isSafeLink,
   isSameLink,
   lexMarkdown,
-  type MarkdownToken,
-  renderInline,
+  PLAIN,
+  type TextFormat,
 } from "../../../lib/channel/markdown/mod.ts";
 
 /** Columns of a table that a phone shows side by side; a wider one is not aligned. */
@@ -20,7 +21,7 @@ const MAX_TABLE_CHARS = 48;
 
 /** A text in Telegram's HTML. Markup in the text is shown as it was written. Never throws. */
 export function toTelegramHtml(markdown: string): string {
-  return blocks(lexMarkdown(markdown), { isQuoted: false }).trim();
+  return blocksToText(lexMarkdown(markdown), HTML).trim();
 }
 
 /** Text for an element or an attribute. Control characters, which Telegram takes out, are left out. */
@@ -42,7 +43,8 @@ export function shownText(html: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&" };
 
-const INLINE: InlineFormat = {
+const HTML: TextFormat = {
+  ...PLAIN,
   text: escapeTelegram,
   strong: (inner) => `<b>${inner}</b>`,
   em: (inner) => `<i>${inner}</i>`,
@@ -58,77 +60,27 @@ const INLINE: InlineFormat = {
     // A link in what is code already would be refused.
     return `<a href="${escapeTelegram(href)}">${shown.replace(/<\/?a\b[^>]*>/g, "")}</a>`;
   },
-  br: () => "\n",
+  heading: (inner) => `<b>${inner.replace(/<\/?b>/g, "")}</b>`,
+  codeBlock,
+  // A quote in a quote is refused, so that the inner one is written with marks.
+  quote: (inner, depth) =>
+    depth === 0
+      ? `<blockquote>${inner}</blockquote>`
+      : inner.split("\n").map((line) => `&gt; ${line}`.trimEnd()).join("\n"),
+  table,
+  item: (inner, marker, box) => indented(marker + box + inner),
+  bullet: "•",
+  boxes: ["☑ ", "☐ "],
+  hr: "———",
 };
 
-/** Where a block stands. */
-interface Place {
-  /** A quote in a quote is refused, so that the inner one is written with marks. */
-  isQuoted: boolean;
-}
-
-function blocks(tokens: readonly Token[], place: Place): string {
-  return (tokens as readonly MarkdownToken[])
-    .map((token) => block(token, place))
-    .filter((html) => html !== undefined)
-    .join("\n\n");
-}
-
-function block(token: MarkdownToken, place: Place): string | undefined {
-  switch (token.type) {
-    case "space":
-    case "def":
-    case "checkbox":
-      return undefined;
-    case "heading":
-      return `<b>${renderInline(token.tokens, INLINE).replace(/<\/?b>/g, "")}</b>`;
-    case "paragraph":
-      return renderInline(token.tokens, INLINE);
-    case "text":
-      return renderInline([token], INLINE);
-    case "code":
-      return code(token);
-    case "hr":
-      return "———";
-    case "blockquote":
-      return quote(token, place);
-    case "list":
-      return list(token, place);
-    case "table":
-      return table(token);
-    case "html":
-      return escapeTelegram(token.raw.trimEnd());
-    default:
-      return renderInline([token], INLINE);
-  }
-}
-
-function code({ text, lang }: Tokens.Code): string {
-  const name = /^[\w+#.-]{1,32}$/.exec(lang?.trim().split(/\s/)[0] ?? "")?.[0];
+function codeBlock(text: string, lang: string): string {
+  const name = /^[\w+#.-]{1,32}$/.exec(lang.trim().split(/\s/)[0]!)?.[0];
   const inner = escapeTelegram(text);
   if (inner === "") return "";
   return name === undefined
     ? `<pre>${inner}</pre>`
     : `<pre><code class="language-${name}">${inner}</code></pre>`;
-}
-
-function quote({ tokens }: Tokens.Blockquote, { isQuoted }: Place): string {
-  const inner = blocks(tokens, { isQuoted: true });
-  return isQuoted
-    ? inner.split("\n").map((line) => `&gt; ${line}`.trimEnd()).join("\n")
-    : `<blockquote>${inner}</blockquote>`;
-}
-
-function list({ items, ordered, start, loose }: Tokens.List, place: Place): string {
-  return items.map((item, index) => {
-    const marker = ordered ? `${Number(start || 0) + index}. ` : "• ";
-    const box = item.task ? item.checked ? "☑ " : "☐ " : "";
-    const inner = (item.tokens as MarkdownToken[])
-      .map((token) => block(token, place))
-      .filter((html) => html !== undefined)
-      .join(item.loose ? "\n\n" : "\n");
-    return indented(marker + box + inner);
-  }).join(loose ? "\n\n" : "\n");
 }
 
 /** Lines behind the first one, but those of code, which counts its blanks. */
@@ -142,11 +94,11 @@ function indented(html: string): string {
 }
 
 /** Telegram has none: as code, so that the columns stand below each other where they fit. */
-function table({ header, rows }: Tokens.Table): string {
-  const lines = [header, ...rows].map((cells) =>
-    cells.map(({ tokens }) => shownText(renderInline(tokens, INLINE)).replaceAll("\n", " "))
+function table(token: Tokens.Table): string {
+  const lines = cellsOf(token).map((row) => row.map((cell) => cell.replaceAll("\n", " ")));
+  const widths = token.header.map((_, at) =>
+    Math.max(...lines.map((cells) => cells[at]?.length ?? 0))
   );
-  const widths = header.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
   const isNarrow = widths.reduce((sum, width) => sum + width + 3, 0) <= MAX_TABLE_CHARS;
   const written = lines.map((cells) =>
     cells.map((cell, at) => isNarrow ? cell.padEnd(widths[at]!) : cell).join(" | ").trimEnd()

@@ -5,10 +5,18 @@
  */
 
 export { htmlRenderer } from "./html_renderer.ts";
-export { lexMarkdown, type MarkdownToken } from "./lex_markdown.ts";
-export { type InlineFormat, isSafeLink, renderInline } from "./render_markdown.ts";
-export { splitMarkdown } from "./split_markdown.ts";
-export type { TextMeasure } from "./text_measure.ts";
+export { lexMarkdown } from "./lex_markdown.ts";
+export { isSafeLink } from "./render_markdown.ts";
+export { splitMarkdown, splitToFit } from "./split_markdown.ts";
+export { measureBy, type TextMeasure } from "./text_measure.ts";
 export { escapeHtml, toHtml } from "./to_html.ts";
-export { blocksToText, isSameLink, toPlainText } from "./to_plain_text.ts";
+export {
+  blocksToText,
+  cellsOf,
+  isSameLink,
+  PLAIN,
+  type TextFormat,
+  toPlainText,
+  wrapped,
+} from "./to_plain_text.ts";
 export { cleanXmlText, toStyling } from "./to_styling.ts";

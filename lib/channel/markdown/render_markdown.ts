@@ -19,10 +19,6 @@ export interface InlineFormat {
   /** `label` is in the format, `plain` is what it says. */
   link(link: { href: string; label: string; plain: string }): string;
   br(): string;
-  /** A block of code, in lines; by default as it is. */
-  codeBlock?(text: string): string;
-  /** What stands in a heading; by default as it is. */
-  heading?(inner: string): string;
 }
 
 /** What the inline tokens are in a format. */

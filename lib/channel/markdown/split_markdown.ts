@@ -41,6 +41,21 @@ export function splitMarkdown(
   return new Splitter(text, limit, sizeOf).parts();
 }
 
+/**
+ * As {@linkcode splitMarkdown}, for a format that shows more than is written, such as a table: what does not
+ * fit then is cut in halves. A part of a few characters has to fit.
+ */
+export function splitToFit(
+  markdown: string,
+  limit: number,
+  measure: TextMeasure,
+  fits: (part: string) => boolean,
+): string[] {
+  return splitMarkdown(markdown, limit, measure).flatMap((part) =>
+    fits(part) ? [part] : splitToFit(part, Math.floor(limit / 2), measure, fits)
+  );
+}
+
 interface Cut {
   /** Where the part ends. */
   end: number;

@@ -8,7 +8,29 @@ import type { Token, Tokens } from "marked";
 import { cleanText, lexMarkdown, type MarkdownToken } from "./lex_markdown.ts";
 import { type InlineFormat, renderInline } from "./render_markdown.ts";
 
-const PLAIN: InlineFormat = {
+/** How a format writes blocks as well. What is `inner` is in the format already. */
+export interface TextFormat extends InlineFormat {
+  /** What stands in a paragraph, or in lines of its own. */
+  lines(inner: string): string;
+  /** Undefined where nothing is shown of it. */
+  heading(inner: string, depth: number): string | undefined;
+  codeBlock(text: string, lang: string): string;
+  /** `depth`: the quotes around it. */
+  quote(inner: string, depth: number): string;
+  table(table: Tokens.Table, format: TextFormat): string;
+  /** An item of a list, behind its number or bullet and, with that, its box. */
+  item(inner: string, marker: string, box: string): string;
+  /** Behind it is a blank. */
+  bullet: string;
+  /** One that is checked, and one that is not. */
+  boxes: readonly [string, string];
+  /** Between the blocks of an item that has paragraphs. */
+  itemGap: string;
+  hr: string;
+}
+
+/** Text without marks; other formats are made of it. */
+export const PLAIN: TextFormat = {
   text: (text) => text,
   strong: (inner) => inner,
   em: (inner) => inner,
@@ -17,7 +39,28 @@ const PLAIN: InlineFormat = {
   link: ({ href, label, plain }) =>
     isSameLink(href, plain) ? label : label === "" ? href : `${label} (${href})`,
   br: () => "\n",
+  lines: (inner) => inner,
+  heading: (inner) => inner,
+  codeBlock: (text) => text,
+  quote: (inner) => prefixed(inner, "> ", "> "),
+  table: (table, format) => cellsOf(table, format).map((row) => row.join(" | ")).join("\n"),
+  item: (inner, marker, box) => prefixed(inner, marker + box, " ".repeat(marker.length)).trimEnd(),
+  bullet: "-",
+  boxes: ["[x] ", "[ ] "],
+  itemGap: "\n\n",
+  hr: "---",
 };
+
+/** What stands in a table, row by row. */
+export function cellsOf({ header, rows }: Tokens.Table, format = PLAIN): string[][] {
+  return [header, ...rows].map((row) => row.map(({ tokens }) => renderInline(tokens, format)));
+}
+
+/** Between marks that count only beside a letter; blanks stay outside. */
+export function wrapped(open: string, inner: string, close = open): string {
+  const [, before, text, after] = /^(\s*)(.*?)(\s*)$/s.exec(inner)!;
+  return text === "" ? inner : `${before}${open}${text}${close}${after}`;
+}
 
 /** Whether a link's text says already where it leads. */
 export function isSameLink(href: string, plain: string): boolean {
@@ -32,65 +75,59 @@ export function toPlainText(markdown: string): string {
   return blocksToText(lexMarkdown(markdown), PLAIN);
 }
 
-/** Blocks as text, what is in their lines by `format`. */
-export function blocksToText(tokens: readonly Token[], format: InlineFormat): string {
-  const blocks = (tokens as readonly MarkdownToken[])
-    .map((token) => block(token, format))
-    .filter((text) => text !== undefined);
-  return blocks.join("\n\n");
+/** Blocks as text of a format. */
+export function blocksToText(tokens: readonly Token[], format: TextFormat): string {
+  return joined(tokens, format, 0, "\n\n");
 }
 
-function block(token: MarkdownToken, format: InlineFormat): string | undefined {
+function joined(tokens: readonly Token[], format: TextFormat, depth: number, gap: string): string {
+  return (tokens as readonly MarkdownToken[])
+    .map((token) => block(token, format, depth))
+    .filter((text) => text !== undefined)
+    .join(gap);
+}
+
+function block(token: MarkdownToken, format: TextFormat, depth: number): string | undefined {
   switch (token.type) {
     case "space":
     case "def":
-      return undefined;
-    case "heading": {
-      const inner = renderInline(token.tokens, format);
-      return format.heading?.(inner) ?? inner;
-    }
-    case "paragraph":
-      return renderInline(token.tokens, format);
-    case "text":
-      return token.tokens === undefined ? format.text(token.text) : renderInline(
-        token.tokens,
-        format,
-      );
-    case "code":
-      return format.codeBlock?.(token.text) ?? token.text;
-    case "hr":
-      return "---";
-    case "blockquote":
-      return prefixed(blocksToText(token.tokens, format), "> ", "> ");
-    case "list":
-      return list(token, format);
-    case "table":
-      return [token.header, ...token.rows]
-        .map((cells) => cells.map((cell) => renderInline(cell.tokens, format)).join(" | "))
-        .join("\n");
-    case "html":
-      return format.text(cleanText(token.raw).trimEnd());
     case "checkbox":
       return undefined;
+    case "heading":
+      return format.heading(renderInline(token.tokens, format), token.depth);
+    case "paragraph":
+      return format.lines(renderInline(token.tokens, format));
+    case "text":
+      return format.lines(
+        token.tokens === undefined ? format.text(token.text) : renderInline(token.tokens, format),
+      );
+    case "code":
+      return format.codeBlock(token.text, token.lang ?? "");
+    case "hr":
+      return format.hr;
+    case "blockquote":
+      return format.quote(joined(token.tokens, format, depth + 1, "\n\n"), depth);
+    case "list":
+      return list(token, format, depth);
+    case "table":
+      return format.table(token, format);
+    case "html":
+      return format.lines(format.text(cleanText(token.raw).trimEnd()));
     default:
-      return renderInline([token], format);
+      return format.lines(renderInline([token], format));
   }
 }
 
 function list(
   { items, ordered, start, loose }: Tokens.List,
-  format: InlineFormat,
+  format: TextFormat,
+  depth: number,
 ): string {
   return items.map((item, index) => {
-    const marker = ordered ? `${Number(start || 0) + index}. ` : "- ";
-    const box = item.task ? item.checked ? "[x] " : "[ ] " : "";
-    const first = marker + box;
-    // The blocks of a tight item follow each other without a blank line.
-    const blocks = (item.tokens as MarkdownToken[])
-      .map((token) => block(token, format))
-      .filter((text) => text !== undefined)
-      .join(item.loose ? "\n\n" : "\n");
-    return prefixed(blocks, first, " ".repeat(marker.length)).trimEnd();
+    const marker = ordered ? `${Number(start || 0) + index}. ` : `${format.bullet} `;
+    const box = item.task ? format.boxes[item.checked ? 0 : 1] : "";
+    const inner = joined(item.tokens, format, depth, item.loose ? format.itemGap : "\n");
+    return format.item(inner, marker, box);
   }).join(loose ? "\n\n" : "\n");
 }
 

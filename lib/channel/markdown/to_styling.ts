@@ -10,8 +10,7 @@
  */
 
 import { lexMarkdown } from "./lex_markdown.ts";
-import type { InlineFormat } from "./render_markdown.ts";
-import { blocksToText, isSameLink } from "./to_plain_text.ts";
+import { blocksToText, isSameLink, PLAIN, type TextFormat, wrapped } from "./to_plain_text.ts";
 
 /** Where a style begins and ends, until it is known whether it can be shown. */
 const OPEN = { "*": "\x01", "_": "\x02", "~": "\x03", "`": "\x04" } as const;
@@ -46,7 +45,8 @@ export function toStyling(markdown: string): string {
   return marked.split("\n").map(resolveLine).join("\n").trim();
 }
 
-const FORMAT: InlineFormat = {
+const FORMAT: TextFormat = {
+  ...PLAIN,
   text: (text) => cleanXmlText(text).replaceAll(">", PLAIN_QUOTE),
   strong: (inner) => styled("*", inner),
   em: (inner) => styled("_", inner),
@@ -61,7 +61,6 @@ const FORMAT: InlineFormat = {
     if (isSameLink(href, plain)) return label;
     return label.trim() === "" ? address : `${label} (${address})`;
   },
-  br: () => "\n",
   codeBlock(text) {
     const lines = cleanXmlText(text).split("\n")
       // A fence of the code would end the block.
@@ -76,10 +75,8 @@ const FORMAT: InlineFormat = {
 /** A style holds within a line. */
 function styled(mark: Mark, inner: string): string {
   const [open, close] = [OPEN[mark], CLOSE[mark]];
-  return inner.replaceAll(open, "").replaceAll(close, "").split("\n").map((line) => {
-    const [, before = "", text = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(line) ?? [];
-    return text === "" ? line : `${before}${open}${text}${close}${after}`;
-  }).join("\n");
+  return inner.replaceAll(open, "").replaceAll(close, "").split("\n")
+    .map((line) => wrapped(open, line, close)).join("\n");
 }
 
 /** Writes the marks of a line that count, and leaves the others out. */
