@@ -87,11 +87,7 @@ export class Connection {
       clock,
       room: () => connection?.room(),
       onStanza: (stanza) => connection?.take(stanza),
-      questions: [{
-        xmlns: NS.discoInfo,
-        name: "query",
-        answer: (_from, question) => abilities.info(question),
-      }],
+      info: abilities.info,
     }, signal);
     try {
       const features = await accountFeatures(session);

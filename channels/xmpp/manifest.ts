@@ -5,7 +5,7 @@ const manifest: ChannelDescriptor = {
   name: "xmpp",
   displayName: "XMPP",
   runtime: "channels/xmpp/runtime.ts:XmppChannel",
-  dependencies: ["npm:@xmpp/client@0.14.0", "npm:entities@7.0.1", "npm:marked@18.2.1"],
+  dependencies: ["npm:@xmpp/xml@0.14.0", "npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
       jid: { kind: "string", label: "Its own address, such as agent@example.org" },

@@ -8,7 +8,7 @@ import type { PackageConfig } from "../../lib/channel/base_channel.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLoopback, refuseErrors } from "../../lib/channel/setup/findings.ts";
 import { foldJid, type Jid, parseJid } from "./client/jid.ts";
-import type { XMPP_TLS_MODES } from "./client/xmpp_socket.ts";
+import type { XMPP_TLS_MODES } from "./client/login.ts";
 
 /** The section, as the manifest describes it. */
 export interface XmppConfig extends PackageConfig {

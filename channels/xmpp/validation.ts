@@ -73,9 +73,7 @@ function openProbe(
       resource: `check-${crypto.randomUUID().slice(0, 8)}`,
     },
     clock: systemClock,
-    room: () => undefined,
     onStanza: () => undefined,
-    questions: [],
   }, signal);
 }
 

@@ -4,7 +4,8 @@ export const NS = {
   streamErrors: "urn:ietf:params:xml:ns:xmpp-streams", // RFC 6120, 4.9
   streams: "http://etherx.jabber.org/streams", // RFC 6120, 4.8
   tls: "urn:ietf:params:xml:ns:xmpp-tls", // RFC 6120, 5
-  sasl2: "urn:xmpp:sasl:2", // XEP-0388
+  sasl: "urn:ietf:params:xml:ns:xmpp-sasl", // RFC 6120, 6
+  bind: "urn:ietf:params:xml:ns:xmpp-bind", // RFC 6120, 7
   acks: "urn:xmpp:sm:3", // XEP-0198
   ping: "urn:xmpp:ping", // XEP-0199
   discoInfo: "http://jabber.org/protocol/disco#info", // XEP-0030

@@ -6,6 +6,7 @@
 
 import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { NS } from "./namespaces.ts";
+import { oneLine } from "./one_line.ts";
 import type { XmlElement } from "./xmpp_library.ts";
 
 const MAX_TEXT_CHARS = 200;
@@ -32,7 +33,7 @@ export class StanzaError extends Error {
     const elements = error?.getChildElements().filter((one) => one.getNS() === NS.stanzaErrors);
     const condition = elements?.find(({ name }) => name !== "text")?.name ?? "undefined-condition";
     const text = elements?.find(({ name }) => name === "text")?.text() ?? "";
-    const words = text.replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, MAX_TEXT_CHARS).toWellFormed();
+    const words = oneLine(text, MAX_TEXT_CHARS);
     return new StanzaError(condition.slice(0, 60), error?.attrs.type ?? "cancel", words);
   }
 }

@@ -4,135 +4,93 @@
  * @module
  */
 
-import type { Clock } from "../../../lib/base/clock.ts";
-import { NotConnectedError } from "../../../lib/channel/delivery_error.ts";
-import { Deliveries } from "./deliveries.ts";
+import { type Clock, systemClock } from "../../../lib/base/clock.ts";
+import { NotConnectedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { sleep, withDeadline } from "../../../lib/channel/platform/mod.ts";
 import { bareJid } from "./jid.ts";
+import { logIn, type ServerAddress, type XmppLogin } from "./login.ts";
 import { NS } from "./namespaces.ts";
-import { Questions } from "./questions.ts";
 import { sessionFault } from "./session_fault.ts";
+import { StanzaError } from "./stanza_error.ts";
 import { StreamAcks } from "./stream_acks.ts";
-import { useSocket } from "./use_socket.ts";
-import { createClient, xml, type XmlElement, type XmppEntity } from "./xmpp_library.ts";
-import { type ServerAddress, XmppSocket } from "./xmpp_socket.ts";
-
-/** Who logs in. */
-export interface XmppLogin {
-  local: string;
-  domain: string;
-  password: string;
-  resource: string;
-}
+import type { XmlStream } from "./xml_stream.ts";
+import { xml, type XmlElement } from "./xmpp_library.ts";
 
 /** What a session works with. */
 export interface SessionDeps {
   address: ServerAddress;
   login: XmppLogin;
   clock: Clock;
-  room: () => Promise<void> | undefined;
+  /** Waited for before more is read: whoever takes slowly is sent slowly. */
+  room?: () => Promise<void> | undefined;
   /** A message or presence; the server is told that it is here when the promise has resolved. */
   onStanza: (stanza: XmlElement) => Promise<void> | undefined;
-  /** Answers a question of somebody, where the library does not. */
-  questions: readonly {
-    xmlns: string;
-    name: string;
-    answer: (from: string, element: XmlElement) => XmlElement | undefined;
-  }[];
+  /** What we say to somebody who asks what we can do (XEP-0030). */
+  info?: (question: XmlElement) => XmlElement;
 }
 
-/** The library wants an address; the socket has its own. */
-const SERVICE = "xmpp://server";
+/** A stanza of ours that is not settled. */
+interface Sent {
+  to: string | undefined;
+  /** Who says it again when it is settled: we, in a room. */
+  echoFrom: string | undefined;
+  resolve: (answer: XmlElement) => void;
+  reject: (error: Error) => void;
+  /** What becomes of it when the connection ends. */
+  lost: (error: Error) => Error;
+}
 
 const LOGIN_TIMEOUT_MS = 40_000;
 const REQUEST_TIMEOUT_MS = 20_000;
+const DELIVERY_TIMEOUT_MS = 60_000;
 
 /** After so long without a word the server is asked whether it is there, and after as long it is gone. */
 const SILENCE_MS = 60_000;
 
-/** The library waits so long for the other side to say goodbye. */
+/** How long is waited until the other side has said goodbye. */
 const GOODBYE_MS = 2_000;
 
 export class XmppSession {
   /** Why it is over; resolves when it is. Never rejects. */
   readonly closed: Promise<Error>;
+  /** The address under which the server knows this connection. */
+  readonly jid: string;
   readonly #deps: SessionDeps;
-  readonly #entity: XmppEntity;
-  readonly #socket: XmppSocket;
-  readonly #acks: StreamAcks;
-  readonly #questions: Questions;
-  readonly #deliveries: Deliveries;
+  readonly #stream: XmlStream;
+  readonly #acks = new StreamAcks((nonza) => this.#stream.write(nonza));
+  readonly #sent = new Map<string, Sent>();
   readonly #closed = Promise.withResolvers<Error>();
-  readonly #enabled = Promise.withResolvers<void>();
   #isOver = false;
-  #isIn = false;
-  #hasAcks = false;
-  #problem: Error | undefined;
   #cancelSilence: () => void = () => {};
 
-  private constructor(deps: SessionDeps) {
+  private constructor(deps: SessionDeps, stream: XmlStream, jid: string) {
     this.#deps = deps;
+    this.#stream = stream;
+    this.jid = jid;
     this.closed = this.#closed.promise;
-    const { address, login, clock, room } = deps;
-    this.#entity = createClient({
-      service: SERVICE,
-      domain: login.domain,
-      username: login.local,
-      password: login.password,
-      resource: login.resource,
-      timeout: LOGIN_TIMEOUT_MS,
-    });
-    // Whether there is another connection, and when, is decided by whoever made this one.
-    this.#entity.reconnect.stop();
-    const socket = this.#socket = new XmppSocket({ address, clock, room });
-    useSocket(this.#entity, socket);
-    const send = this.#entity.send.bind(this.#entity);
-    this.#acks = new StreamAcks((nonza) => void send(nonza).catch(() => {}));
-    // Everything that the library sends by itself counts too.
-    this.#entity.send = (element) => {
-      if (isStanza(element)) this.#acks.sent();
-      return send(element);
-    };
-    this.#questions = new Questions({
-      post: (stanza) => this.#post(stanza),
-      isServer: (from) => from === this.bareJid || from === this.jid || from === login.domain,
-      clock,
-    });
-    this.#deliveries = new Deliveries({
-      post: (stanza) => this.#post(stanza),
-      acks: this.#acks,
-      ping: () => this.request("get", login.domain, xml("ping", { xmlns: NS.ping })),
-      clock,
-    });
-    this.#listen();
   }
 
   /** Logs in. Rejects with a LoginRefusedError where another try is of no use. */
   static async open(deps: SessionDeps, signal: AbortSignal): Promise<XmppSession> {
-    const session = new XmppSession(deps);
-    const stop = () => session.#end(new Error("it was stopped"));
-    signal.addEventListener("abort", stop, { once: true });
-    const cancel = deps.clock.after(
-      LOGIN_TIMEOUT_MS,
-      () => session.#end(new Error("the login has not come to its end")),
-    );
+    const { address, login, clock } = deps;
+    const late = () => new Error("the login has not come to its end");
     try {
-      signal.throwIfAborted();
-      const ended = session.closed.then((error) => Promise.reject(error));
-      ended.catch(() => {});
-      await Promise.race([session.#login(), ended]);
-      return session;
+      return await withDeadline(
+        { timeoutMs: LOGIN_TIMEOUT_MS, late, signal, clock },
+        async (signal) => {
+          const { stream, jid, hasAcks } = await logIn(address, login, signal);
+          const session = new XmppSession(deps, stream, jid);
+          if (hasAcks) {
+            stream.write(xml("enable", { xmlns: NS.acks }));
+            session.#acks.begin();
+          }
+          void session.#run();
+          return session;
+        },
+      );
     } catch (error) {
-      session.#end(error as Error);
-      throw sessionFault(error, deps.login);
-    } finally {
-      cancel();
-      signal.removeEventListener("abort", stop);
+      throw sessionFault(error, login);
     }
-  }
-
-  /** The address under which the server knows this connection. */
-  get jid(): string {
-    return this.#entity.jid?.toString() ?? "";
   }
 
   get bareJid(): string {
@@ -150,149 +108,173 @@ export class XmppSession {
     child: XmlElement,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<XmlElement> {
-    if (this.#isOver) throw new NotConnectedError("the connection is closed");
-    return await this.#questions.ask(type, to, child, timeoutMs);
+    // Nobody else can know it, and answer.
+    const stanza = xml("iq", { type, id: crypto.randomUUID(), to }, child);
+    const words = `${to ?? "the server"} has not answered`;
+    return await this.#exchange(stanza, { timeoutMs, words, lost: (error) => error });
   }
 
   /** Sends what nobody waits for. */
   post(stanza: XmlElement): void {
-    if (!this.#isOver) this.#post(stanza);
+    if (this.#isOver) return;
+    this.#acks.sent();
+    this.#stream.write(stanza);
   }
 
-  /** Sends a message; see {@linkcode Deliveries}. */
-  async deliver(message: XmlElement): Promise<void> {
-    if (this.#isOver) throw new NotConnectedError("the connection is closed");
-    await this.#deliveries.send(message);
+  /**
+   * Sends a message, which has an id, and resolves when the server has it; `echo`: when `from` has said it
+   * again, or so long behind that. Rejects with the StanzaError of who does not take it, and with an
+   * UncertainDeliveryError where nobody says so.
+   */
+  async deliver(message: XmlElement, echo?: { from: string; ms: number }): Promise<void> {
+    await this.#exchange(message, {
+      timeoutMs: DELIVERY_TIMEOUT_MS,
+      words: "The server has not said that it has it",
+      lost: ({ message }) => new UncertainDeliveryError(message),
+      echoFrom: echo?.from,
+      taken: async (signal) => {
+        await this.#taken();
+        // A room on a server of its own may say later than ours that it does not take it.
+        if (echo !== undefined) await sleep(echo.ms, this.#deps.clock, signal);
+        return message;
+      },
+    });
   }
 
   /** Says goodbye and closes it; resolves when it is closed. */
   async close(): Promise<void> {
     if (!this.#isOver) {
-      this.#entity.timeout = GOODBYE_MS;
-      await this.#entity.stop().catch(() => {});
+      this.#stream.write("</stream:stream>");
+      const late = Promise.withResolvers<void>();
+      const cancel = systemClock.after(GOODBYE_MS, late.resolve);
+      await Promise.race([this.closed, late.promise]);
+      cancel();
     }
-    this.#end(new Error("it was stopped"));
+    this.abandon(new Error("it was stopped"));
   }
 
   /** Ends it without a word. */
   abandon(reason: Error): void {
-    this.#end(reason);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelSilence();
+    const error = sessionFault(reason, this.#deps.login);
+    this.#stream.close(error);
+    for (const { lost, reject } of this.#sent.values()) {
+      reject(lost(new Error(`The connection ended before there was an answer: ${error.message}`)));
+    }
+    this.#closed.resolve(error);
   }
 
-  #listen(): void {
-    const entity = this.#entity;
-    entity.prependListener("element", (element: XmlElement) => {
-      this.#socket.elementRead();
-      this.#heard();
-      if (element.is("features", NS.streams)) this.#readFeatures(element);
-      if (element.getNS() === NS.acks) this.#takeAck(element);
-    });
-    entity.on("error", (error: Error) => {
-      // What ends a stream; anything else is told by whoever has asked.
-      if (error.name === "StreamError") this.#problem ??= error;
-      if (!this.#isIn) this.#end(error);
-    });
-    entity.on("stanza", (stanza: XmlElement) => this.#take(stanza));
-    entity.on("disconnect", () => this.#end(new Error("the server has closed the connection")));
-    this.#socket.on(
-      "close",
-      (_dirty: boolean, error?: Error) =>
-        this.#end(error ?? new Error("the server has closed the connection")),
-    );
-    for (const { xmlns, name, answer } of this.#deps.questions) {
-      entity.iqCallee.get(
-        xmlns,
-        name,
-        ({ stanza, element }) => answer(stanza.attrs.from ?? "", element),
-      );
+  async #run(): Promise<void> {
+    const { room } = this.#deps;
+    try {
+      while (!this.#isOver) {
+        this.#heard();
+        await room?.();
+        this.#take(await this.#stream.next());
+      }
+    } catch (error) {
+      this.abandon(error as Error);
     }
   }
 
-  /** The library would count for itself, and bind another resource than the one that was asked for. */
-  #readFeatures(features: XmlElement): void {
-    if (features.getChild("sm", NS.acks) !== undefined) this.#hasAcks = true;
-    features.children = features.children.filter((child) =>
-      typeof child === "string" ||
-      !(child.is("sm", NS.acks) || child.is("authentication", NS.sasl2) ||
-        child.is("starttls", NS.tls))
-    );
-  }
-
-  /** The library answers by a count of its own, also where it was told to count nothing. */
-  #takeAck(nonza: XmlElement): void {
-    this.#acks.take(nonza);
-    if (nonza.name === "enabled" || nonza.name === "failed") this.#enabled.resolve();
-    nonza.name = "taken";
-  }
-
-  async #login(): Promise<void> {
-    // Its own start leaves a promise behind that rejects, and nobody looks at it.
-    const online = Promise.withResolvers<void>();
-    this.#entity.on("online", () => online.resolve());
-    await this.#entity.connect(SERVICE);
-    await this.#entity.open({ domain: this.#deps.login.domain });
-    await online.promise;
-    if (this.#hasAcks) {
-      const enable = this.#entity.send(xml("enable", { xmlns: NS.acks }));
-      this.#acks.begin();
-      await enable;
-      await this.#enabled.promise;
+  /** Sends a stanza, and waits for who answers it, or until it is `taken`. */
+  async #exchange(stanza: XmlElement, { timeoutMs, words, lost, echoFrom, taken }: {
+    timeoutMs: number;
+    words: string;
+    lost: (error: Error) => Error;
+    echoFrom?: string;
+    taken?: (signal: AbortSignal) => Promise<XmlElement>;
+  }): Promise<XmlElement> {
+    if (this.#isOver) throw new NotConnectedError("the connection is closed");
+    const { id = "", to } = stanza.attrs;
+    const { promise, resolve, reject } = Promise.withResolvers<XmlElement>();
+    const over = new AbortController();
+    const cancel = this.#deps.clock.after(timeoutMs, () => reject(lost(new Error(words))));
+    this.#sent.set(id, { to, echoFrom, resolve, reject, lost });
+    try {
+      this.post(stanza);
+      taken?.(over.signal).then(resolve, (error) => reject(lost(error)));
+      return await promise;
+    } finally {
+      cancel();
+      over.abort();
+      this.#sent.delete(id);
     }
-    this.#isIn = true;
-    this.#heard();
   }
 
-  #post(stanza: XmlElement): void {
-    // It ends by itself when it cannot be written to.
-    void this.#entity.send(stanza).catch(() => {});
+  /** Resolves when the server has all that was sent. */
+  async #taken(): Promise<void> {
+    if (this.#acks.isOn) {
+      const number = this.#acks.lastSent;
+      this.#acks.ask();
+      return await this.#acks.taken(number);
+    }
+    // A server takes stanzas in their order (RFC 6120, 10.1): one that answers this has had that.
+    const { domain } = this.#deps.login;
+    await this.request("get", domain, xml("ping", { xmlns: NS.ping })).catch((error) => {
+      if (!(error instanceof StanzaError)) throw error;
+    });
   }
 
-  #take(stanza: XmlElement): void {
+  #take(element: XmlElement): void {
+    const { name, attrs: { type, id = "" } } = element;
+    if (element.getNS() === NS.acks) return this.#acks.take(element);
+    if (name !== "iq" && name !== "message" && name !== "presence") return;
     const done = this.#acks.come();
-    if (stanza.name === "iq") {
-      this.#questions.take(stanza);
+    const sent = this.#sent.get(id);
+    if (sent !== undefined) this.#settle(sent, element);
+    if (name === "iq") {
+      if (type === "get" || type === "set") this.#answer(element);
       return done();
     }
-    if (stanza.name === "message" && stanza.attrs.type === "error") {
-      this.#deliveries.takeRefusal(stanza);
-      return done();
-    }
-    const taking = this.#deps.onStanza(stanza);
+    if (name === "message" && type === "error") return done();
+    const taking = this.#deps.onStanza(element);
     if (taking === undefined) return done();
     // What cannot be kept is not acknowledged, and no connection goes on without it.
-    void taking.then(done, (error) => this.#end(error));
+    void taking.then(done, (error) => this.abandon(error));
+  }
+
+  /** An answer counts of whom was asked alone. */
+  #settle({ to, echoFrom, resolve, reject }: Sent, answer: XmlElement): void {
+    const { name, attrs: { type, from } } = answer;
+    const isIq = name === "iq";
+    if (isIq && type !== "result" && type !== "error") return;
+    const { domain } = this.#deps.login;
+    const isFromWhom = to === undefined || (isIq && from === undefined)
+      ? from === undefined || [this.jid, this.bareJid, domain].includes(from)
+      : isIq
+      ? from === to
+      : bareJid(from ?? "") === bareJid(to);
+    if (type === "error" && isFromWhom) reject(StanzaError.of(answer));
+    else if (isIq ? isFromWhom : type === "groupchat" && from === echoFrom) resolve(answer);
+  }
+
+  /** Whoever asks gets an answer (RFC 6120, 8.2.3). */
+  #answer(iq: XmlElement): void {
+    const { type, id, from: to } = iq.attrs;
+    const [asked] = iq.getChildElements();
+    const { info } = this.#deps;
+    if (type === "get" && asked?.is("ping", NS.ping)) {
+      return this.post(xml("iq", { type: "result", id, to }));
+    }
+    if (type === "get" && asked?.is("query", NS.discoInfo) && info !== undefined) {
+      return this.post(xml("iq", { type: "result", id, to }, info(asked)));
+    }
+    const error = xml("service-unavailable", { xmlns: NS.stanzaErrors });
+    this.post(xml("iq", { type: "error", id, to }, xml("error", { type: "cancel" }, error)));
   }
 
   /** Somebody is there. */
   #heard(): void {
     this.#cancelSilence();
-    if (this.#isOver) return;
     const { clock } = this.#deps;
     this.#cancelSilence = clock.after(SILENCE_MS, () => {
       if (this.#acks.isOn) this.#acks.ask();
       else void this.request("get", undefined, xml("ping", { xmlns: NS.ping })).catch(() => {});
-      this.#cancelSilence = clock.after(
-        SILENCE_MS,
-        () => this.#end(new Error("the server says nothing any more")),
-      );
+      const gone = () => this.abandon(new Error("the server says nothing any more"));
+      this.#cancelSilence = clock.after(SILENCE_MS, gone);
     });
   }
-
-  #end(reason: Error): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#cancelSilence();
-    const error = sessionFault(this.#problem ?? reason, this.#deps.login);
-    // Whatever the library waits for does not come.
-    this.#entity.emit("error", error);
-    for (const { reject } of this.#entity.iqCaller.handlers.values()) reject(error);
-    this.#socket.destroy();
-    this.#questions.end(error);
-    this.#deliveries.end(error);
-    this.#closed.resolve(error);
-  }
-}
-
-function isStanza({ name }: XmlElement): boolean {
-  return name === "iq" || name === "message" || name === "presence";
 }

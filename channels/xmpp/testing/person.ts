@@ -53,13 +53,8 @@ export class Person {
       },
       login: { local: user, domain: XMPP_DOMAIN, password: XMPP_PASSWORD, resource },
       clock: systemClock,
-      room: () => undefined,
       onStanza: (stanza) => void person.#take(stanza),
-      questions: [{
-        xmlns: NS.discoInfo,
-        name: "query",
-        answer: (_from, question) => info(question),
-      }],
+      info,
     }, new AbortController().signal);
     if (!isHidden) person.post(xml("presence"));
     return person;
