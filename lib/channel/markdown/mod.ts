@@ -5,7 +5,7 @@
  */
 
 export { htmlRenderer } from "./html_renderer.ts";
-export { lexMarkdown } from "./lex_markdown.ts";
+export { lexMarkdown, type MarkdownToken } from "./lex_markdown.ts";
 export { isSafeLink } from "./render_markdown.ts";
 export { splitMarkdown, splitToFit } from "./split_markdown.ts";
 export { measureBy, type TextMeasure } from "./text_measure.ts";
