@@ -32,7 +32,7 @@ export class DiscordChannel extends PlatformChannel<DiscordConfig, InboundItem, 
     return DiscordDriver.open(this.#settings, session);
   }
 
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return deliveryFault(error);
   }
 }

@@ -42,7 +42,7 @@ export class MatrixChannel
     });
   }
 
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return deliveryError(error, this.config.accessToken === "");
   }
 

@@ -14,7 +14,9 @@ import {
 import {
   type ApprovalButton,
   type Edit,
+  failedCall,
   type FileRules,
+  noAnswer,
   type OutgoingFile,
   type PlatformDriver,
   type PlatformFile,
@@ -25,7 +27,6 @@ import {
 } from "../../lib/channel/platform/mod.ts";
 import { ActionContext } from "./actions/action_context.ts";
 import { ActionServer } from "./actions/action_server.ts";
-import { ApiError, toDeliveryError } from "./api/api_error.ts";
 import type { MattermostClient } from "./api/mattermost_client.ts";
 import { readChatId } from "./chat_address.ts";
 import { type ServerFacts, serverFacts } from "./connection/server_facts.ts";
@@ -123,7 +124,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     });
   }
 
-  /** Rejects with an ApiError, or with what cannot be opened. */
+  /** Rejects as a call does, or with what cannot be opened. */
   static async open(deps: MattermostDriverDeps): Promise<MattermostDriver> {
     const { client, settings: { team, actions }, session } = deps;
     const driver = new MattermostDriver(deps, await serverFacts(client, team));
@@ -233,13 +234,13 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
       ...files.length > 0 && { file_ids: files.map(({ id }) => id) },
     } as Parameters<MattermostClient["createPost"]>[0];
     let id: unknown;
-    let failure: unknown = new UncertainDeliveryError("The server's answer to a post has no id");
+    let failure: unknown = noAnswer("The server's answer to a post has no id");
     try {
       const isQuiet = kind === "note" && me.isBot;
       id = (await (isQuiet ? client.createQuietPost(body) : client.createPost(body)))?.id;
     } catch (error) {
-      if (error instanceof ApiError) failure = toDeliveryError(error);
-      if (!mayBeTaken(error, failure)) throw failure;
+      if (failedCall(error) !== undefined) failure = error;
+      if (!mayBeTaken(error)) throw error;
     }
     if (!isId(id)) id = await this.#find(channelId, key);
     if (!isId(id)) throw failure;
@@ -284,8 +285,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     const [info] = answer?.file_infos ?? [];
     if (isId(info?.id)) return { id: info.id, name };
     // The post would stand there without it.
-    const message = "The server's answer to an upload names no file";
-    throw new ApiError(message, { status: 0, isSent: true });
+    throw noAnswer("The server's answer to an upload names no file");
   }
 
   /** Whether a post of our account was made here; `undefined` for one of somebody else. */
@@ -309,12 +309,13 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
 }
 
 /** Whether a post may have been made though nobody said so. */
-function mayBeTaken(error: unknown, failure: unknown): boolean {
+function mayBeTaken(error: unknown): boolean {
+  const call = failedCall(error);
   // The package looks into the answer to a post, and finds no post in it.
-  if (!(error instanceof ApiError)) return !(error instanceof PermanentDeliveryError);
+  if (call === undefined) return !(error instanceof PermanentDeliveryError);
   // A server that stumbles over what comes behind the post has it by then.
-  return error.status >= 500 || failure instanceof UncertainDeliveryError ||
-    error.id.startsWith("api.post.deduplicate_create_post");
+  return call.status >= 500 || error instanceof UncertainDeliveryError ||
+    call.code.startsWith("api.post.deduplicate_create_post");
 }
 
 /** Tells a text from another that is given the same id. */

@@ -5,9 +5,9 @@
  */
 
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
-import { ApiError, toDeliveryError } from "./api/api_error.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
 import type { HeardPost } from "./inbound/heard_post.ts";
@@ -37,10 +37,6 @@ export class MattermostChannel
     return await MattermostDriver.open({ settings, client, httpClient, session });
   }
 
-  protected classify(error: unknown, isRepeatable: boolean): unknown {
-    return toDeliveryError(error, isRepeatable);
-  }
-
   protected override closed(): void {
     this.#httpClient?.close();
   }
@@ -53,7 +49,7 @@ export class MattermostChannel
       await new MattermostClient({ ...this.#settings, httpClient, clock, signal }).getMe();
       return true;
     } catch (error) {
-      if (error instanceof ApiError && error.isLoginRefused) return false;
+      if (error instanceof LoginRefusedError) return false;
       throw error;
     } finally {
       httpClient?.close();

@@ -24,7 +24,7 @@ export class SignalChannel extends PlatformChannel<SignalConfig, HeardMessage, S
     return Promise.resolve(new SignalDriver(this.config, session));
   }
 
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return deliveryErrorOf(error);
   }
 }

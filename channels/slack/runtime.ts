@@ -25,7 +25,7 @@ export class SlackChannel extends PlatformChannel<SlackConfig, SlackEntry, Slack
   }
 
   /** `SlackApi` rejects with the errors of deliveries; of any other a repeat may mend it. */
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return error instanceof Error && !(error instanceof ServiceError)
       ? new Error(error.message, { cause: error })
       : error;

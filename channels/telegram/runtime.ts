@@ -34,8 +34,8 @@ export class TelegramChannel extends PlatformChannel<TelegramConfig, Heard, Tele
     return TelegramDriver.open(this.config, session);
   }
 
-  protected classify(error: unknown, isRepeatable: boolean): unknown {
-    return toDeliveryError(error, isRepeatable);
+  protected override classify(error: unknown): unknown {
+    return toDeliveryError(error);
   }
 
   /** How the bot is called on Telegram. */

@@ -32,7 +32,7 @@ export class WhatsAppChannel
     return WhatsAppDriver.open({ settings: this.#settings, session });
   }
 
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return toDeliveryError(error);
   }
 

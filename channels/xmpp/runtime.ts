@@ -31,9 +31,4 @@ export class XmppChannel
     const isListed = (senderId: string) => this.isAllowed(senderId);
     return await XmppDriver.open({ settings, caCerts, session, isListed });
   }
-
-  /** Those of a session are errors of deliveries already, or are worth another try. */
-  protected classify(error: unknown): unknown {
-    return error;
-  }
 }

@@ -7,8 +7,15 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
-import { ApiError } from "./api_error.ts";
+import {
+  boundedFetch,
+  bytesOf,
+  callError,
+  FailedCall,
+  noAnswer,
+  Pauses,
+} from "../../../lib/channel/platform/mod.ts";
+import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";
 import { Client4 } from "./mattermost_package.ts";
 
 /** What a client is made of. */
@@ -23,6 +30,9 @@ export interface MattermostClientDeps {
   signal: AbortSignal;
 }
 
+/** The server counts all requests together. */
+const ALL = "";
+
 type RequestOptions = Parameters<Client4["getOptions"]>[0];
 
 /** Bytes of an answer in JSON: a page of posts is far below. */
@@ -32,38 +42,33 @@ const TIMEOUT_MS = 30_000;
 /** For a request with a file in it, and for a file that is fetched. */
 const FILE_TIMEOUT_MS = 300_000;
 
-/** Where a server says nothing of when to come again. */
-const RATE_WAIT_MS = 1_000;
 const MAX_RATE_WAIT_MS = 10 * 60_000;
 
 export class MattermostClient extends Client4 {
   readonly #deps: MattermostClientDeps;
-  /** By `clock.elapsed`: until then the server is left alone. */
-  #freeAtMs = -Infinity;
+  readonly #pauses: Pauses;
 
   constructor(deps: MattermostClientDeps) {
     super();
     this.#deps = deps;
+    this.#pauses = new Pauses(deps.clock);
     this.setUrl(deps.url);
     this.setToken(deps.token);
     this.setIncludeCookies(false);
   }
 
-  /** Every call of the API comes here. Rejects with an ApiError. */
+  /** Every call of the API comes here. Rejects as {@linkcode callError} has it. */
   protected override doFetch = async <Answer>(
     url: string,
     options: RequestOptions,
   ): Promise<Answer> => {
     const timeoutMs = options.body instanceof FormData ? FILE_TIMEOUT_MS : TIMEOUT_MS;
-    return await this.#request(url, options, timeoutMs, async (response, ending) => {
-      const bytes = await readBounded(response, MAX_ANSWER_BYTES, ending);
-      if (bytes === undefined) throw new ApiError("The server's answer is too large", sent(0));
-      try {
-        return JSON.parse(new TextDecoder().decode(bytes)) as Answer;
-      } catch {
-        throw new ApiError("The server's answer is no JSON", sent(0));
-      }
-    });
+    const answer = await this.#request(url, options, { timeoutMs, maxBytes: MAX_ANSWER_BYTES });
+    try {
+      return await answer.json();
+    } catch {
+      throw noAnswer("The server's answer is no JSON");
+    }
   };
 
   /** A post that nobody is notified of, where the server knows that (from version 11, for bots). */
@@ -72,77 +77,44 @@ export class MattermostClient extends Client4 {
     return this.doFetch(`${this.getPostsRoute()}?silent=true`, { method: "post", body });
   }
 
-  /** A file; undefined when it has more bytes. Rejects with an ApiError. */
+  /** A file; undefined when it has more bytes. Rejects as a call does. */
   fetchFile(fileId: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#request(
-      this.getFileRoute(encodeURIComponent(fileId)),
-      { method: "get" },
-      FILE_TIMEOUT_MS,
-      (response, ending) => readBounded(response, maxBytes, ending),
-    );
+    const url = this.getFileRoute(encodeURIComponent(fileId));
+    const bounds = { timeoutMs: FILE_TIMEOUT_MS, maxBytes };
+    return bytesOf(this.#request(url, { method: "get" }, bounds));
   }
 
-  async #request<Result>(
+  async #request(
     url: string,
     options: RequestOptions,
-    timeoutMs: number,
-    read: (response: Response, ending: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const { clock, signal, httpClient } = this.#deps;
-    const waitMs = this.#freeAtMs - clock.elapsed();
-    if (waitMs > 0) throw rateLimited(waitMs, false);
-    return await withDeadline({ timeoutMs, signal, clock }, async (ending) => {
-      try {
-        const request = this.getOptions(options);
-        const response = await fetch(url, {
-          method: request.method?.toUpperCase(),
-          headers: request.headers as Record<string, string>,
-          body: request.body,
-          // A token goes to the server that was named, and nowhere else.
-          redirect: "manual",
-          signal: ending,
-          ...httpClient !== undefined && { client: httpClient },
-        });
-        if (response.ok) return await read(response, ending);
-        throw await this.#failure(response, ending);
-      } catch (error) {
-        if (error instanceof ApiError) throw error;
-        if (signal.aborted) throw new ApiError("The channel was stopped", sent(0));
-        if (ending.aborted) throw new ApiError("The server has not answered in time", sent(0));
-        throw new ApiError(`The server cannot be reached: ${reasonOf(error)}`, {
-          status: 0,
-          isSent: !neverSent(error),
-        });
-      }
-    });
-  }
-
-  async #failure(response: Response, ending: AbortSignal): Promise<ApiError> {
-    const { status, headers } = response;
-    const bytes = await readBounded(response, 256 * 1024, ending).catch(() => undefined);
+    bounds: { timeoutMs: number; maxBytes: number },
+  ): Promise<Response> {
+    const { clock, signal, httpClient: client } = this.#deps;
+    const leftMs = this.#pauses.leftMs(ALL);
+    if (leftMs > 0) throw rateLimited(leftMs);
+    const { method, headers, body } = this.getOptions(options);
+    const init = {
+      method: method?.toUpperCase(),
+      headers: headers as Record<string, string>,
+      body,
+      ...client !== undefined && { client },
+    };
+    const { peer } = MATTERMOST_FAULTS;
+    const answer = await boundedFetch(url, init, { peer, field: "url", ...bounds, clock, signal });
+    if (answer.ok) return answer;
+    const { status } = answer;
     if (status === 429) {
-      const waitMs = rateWaitMs(headers, this.#deps.clock.now());
-      this.#freeAtMs = Math.max(this.#freeAtMs, this.#deps.clock.elapsed() + waitMs);
-      return rateLimited(waitMs, true);
+      const waitMs = rateWaitMs(answer.headers, clock.now());
+      this.#pauses.begin(ALL, waitMs);
+      throw rateLimited(waitMs);
     }
-    if (status >= 300 && status < 400) {
-      const to = headers.get("location") ?? "";
-      const place = URL.canParse(to) ? new URL(to).origin : "another address";
-      return new ApiError(`The server sends requests to ${place}: set url to that`, sent(status));
-    }
-    const { id, message } = saidBy(bytes);
-    const words = message === "" ? `The server answers with the status ${status}` : message;
-    return new ApiError(words, { ...sent(status), id });
+    throw callError(new FailedCall({ status, ...await saidBy(answer) }), MATTERMOST_FAULTS);
   }
 }
 
-function sent(status: number): { status: number; isSent: true } {
-  return { status, isSent: true };
-}
-
-function rateLimited(retryAfterMs: number, isSent: boolean): ApiError {
-  const message = `The server asks for a pause of ${Math.ceil(retryAfterMs / 1_000)} s`;
-  return new ApiError(message, { status: 429, retryAfterMs, isSent });
+function rateLimited(retryAfterMs: number): Error {
+  const said = `it asks for a pause of ${Math.ceil(retryAfterMs / 1_000)} s`;
+  return callError(new FailedCall({ status: 429, said }), MATTERMOST_FAULTS, { retryAfterMs });
 }
 
 /** Seconds of `Retry-After`, else of `X-RateLimit-Reset`: seconds from now, or since 1970. */
@@ -153,23 +125,16 @@ function rateWaitMs(headers: Headers, nowMs: number): number {
     const ms = seconds > 1e9 ? seconds * 1_000 - nowMs : seconds * 1_000;
     return Math.min(Math.max(ms, 100), MAX_RATE_WAIT_MS);
   }
-  return RATE_WAIT_MS;
+  return MATTERMOST_FAULTS.unsaidMs!;
 }
 
 /** The error that the server writes: `{id, message, …}`; proxies write pages instead. */
-function saidBy(bytes: Uint8Array | undefined): { id: string; message: string } {
+async function saidBy(answer: Response): Promise<{ code?: string; said?: string }> {
   try {
-    const { id, message } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const { id, message } = await answer.json() as Record<string, unknown>;
     const text = (value: unknown) => typeof value === "string" ? value.slice(0, 300) : "";
-    return { id: text(id), message: text(message).replace(/[.\s]+$/, "") };
+    return { code: text(id), said: text(message).replace(/[.\s]+$/, "") };
   } catch {
-    return { id: "", message: "" };
+    return {};
   }
-}
-
-/** What went wrong below, which a failed fetch keeps as its cause. */
-function reasonOf(error: unknown): string {
-  const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const reason = deepest instanceof Error ? deepest.message : String(deepest);
-  return reason.replace(/for url \([^)]*\):?/g, "").replace(/\s+/g, " ").trim().slice(0, 200);
 }

@@ -7,8 +7,9 @@ import {
   RetryLaterError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { ApiError, toDeliveryError } from "./api_error.ts";
+import { callError, FailedCall, ofRepeatable } from "../../../lib/channel/platform/mod.ts";
 import { MattermostClient } from "./mattermost_client.ts";
+import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";
 import { freePort } from "../../../tests/support/free_port.ts";
 
 /** A client of a server that gives one answer. */
@@ -38,8 +39,8 @@ async function withAnswer(
   }
 }
 
-const failure = (client: MattermostClient): Promise<ApiError> =>
-  assertRejects(() => client.getMe(), ApiError);
+const failure = (client: MattermostClient): Promise<Error> =>
+  assertRejects(() => client.getMe(), Error);
 
 Deno.test("MattermostClient gives the token to the server alone, and follows nobody elsewhere", async () => {
   await withAnswer(
@@ -87,7 +88,7 @@ Deno.test("MattermostClient waits for an answer no longer than it has", async ()
     clock.tick(30_000);
     const error = await failing;
     assertEquals(error.message, "The server has not answered in time");
-    assert(toDeliveryError(error) instanceof UncertainDeliveryError);
+    assert(error instanceof UncertainDeliveryError);
     assertEquals(clock.timers(), 0);
     silent.resolve(new Response("{}"));
   }, clock);
@@ -98,8 +99,7 @@ Deno.test("MattermostClient tells a connection that was never made from one that
   const deps = { token: "the-token", clock: fakeClock(), signal };
   const client = new MattermostClient({ ...deps, url: `http://127.0.0.1:${freePort()}` });
   const error = await failure(client);
-  assertEquals([error.isSent, error.status], [false, 0]);
-  assert(toDeliveryError(error) instanceof NotConnectedError);
+  assert(error instanceof NotConnectedError);
   assert(!error.message.includes("the-token"));
 });
 
@@ -121,17 +121,17 @@ Deno.test("MattermostClient reads how long to wait from either header, within bo
       () => new Response("limit exceeded\n", { status: 429, headers }),
       async (client) => {
         const error = await failure(client);
+        assert(error instanceof RetryLaterError);
         assertEquals(error.retryAfterMs, ms, JSON.stringify(headers));
-        assert(toDeliveryError(error) instanceof RetryLaterError);
       },
       clock,
     );
   }
 });
 
-Deno.test("toDeliveryError() takes for good what a repeat cannot mend, and nothing else", () => {
-  const error = (status: number, id = "", isSent = true) =>
-    toDeliveryError(new ApiError("words", { status, id, isSent })) as Error;
+Deno.test("MATTERMOST_FAULTS takes for good what a repeat cannot mend, and nothing else", () => {
+  const error = (status: number) =>
+    callError(new FailedCall({ status, said: "words" }), MATTERMOST_FAULTS);
   for (const status of [400, 403, 404, 405, 413, 501 - 100]) {
     const expected = status === 401 ? LoginRefusedError : PermanentDeliveryError;
     assert(error(status) instanceof expected, String(status));
@@ -139,7 +139,6 @@ Deno.test("toDeliveryError() takes for good what a repeat cannot mend, and nothi
   assert(error(503) instanceof NotConnectedError);
   for (const status of [408, 500, 501]) assertEquals(error(status).constructor, Error);
   for (const status of [0, 502, 504]) assert(error(status) instanceof UncertainDeliveryError);
-  const safe = toDeliveryError(new ApiError("words", { status: 504, isSent: true }), true);
-  assert(safe instanceof NotConnectedError);
-  assertEquals(toDeliveryError("anything"), "anything");
+  assert(ofRepeatable(error(504)) instanceof NotConnectedError);
+  assertEquals(ofRepeatable("anything"), "anything");
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ApiError } from "../api/api_error.ts";
+import { failedCall, noAnswer } from "../../../lib/channel/platform/mod.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { isId } from "../inbound/post.ts";
 
@@ -24,7 +24,7 @@ const OLD_MAX_RUNES = 4_000;
 const MAX_RUNES = 65_535;
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
-/** Asks for them. Rejects with an ApiError, or an error that names the setting to change. */
+/** Asks for them. Rejects as a call does, or with an error that names the setting to change. */
 export async function serverFacts(
   client: Pick<MattermostClient, "getMe" | "getClientConfig" | "getTeamByName">,
   team: string,
@@ -53,12 +53,10 @@ async function teamIdOf(
   try {
     const { id } = await client.getTeamByName(team);
     // Without it every team would be heard.
-    if (!isId(id)) {
-      throw new ApiError("The server's answer is no team", { status: 0, isSent: true });
-    }
+    if (!isId(id)) throw noAnswer("The server's answer is no team");
     return id;
   } catch (error) {
-    if (!(error instanceof ApiError) || ![400, 403, 404].includes(error.status)) throw error;
+    if (![400, 403, 404].includes(failedCall(error)?.status ?? 0)) throw error;
     throw new Error(
       `The bot is in no team "${team}": add it to the team, or set team to its name in the address`,
     );

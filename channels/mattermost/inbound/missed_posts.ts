@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ApiError } from "../api/api_error.ts";
+import { noAnswer } from "../../../lib/channel/platform/mod.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { PostCursor } from "./post_cursors.ts";
 import { type MattermostPost, readPost } from "./post.ts";
@@ -20,7 +20,7 @@ const PAGE_SIZE = 200;
 const MAX_PAGES = 5;
 
 /**
- * The oldest first. `isWhole`: there are no older ones that were not fetched. Rejects with an ApiError, also
+ * The oldest first. `isWhole`: there are no older ones that were not fetched. Rejects as a call does, also
  * for an answer that is no page: it does not say that nothing was missed.
  */
 export async function missedPosts(
@@ -54,5 +54,5 @@ function readPage(page: unknown): { order: unknown[]; posts: Record<string, unkn
   ) {
     return { order, posts: (posts ?? {}) as Record<string, unknown> };
   }
-  throw new ApiError("The server's answer is no list of posts", { status: 0, isSent: true });
+  throw noAnswer("The server's answer is no list of posts");
 }

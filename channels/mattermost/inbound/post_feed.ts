@@ -6,15 +6,18 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
+import { LoginRefusedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
   backoffMs,
+  failedCall,
   type Intake,
   type IntakeEntry,
+  noAnswer,
+  pauseOf,
   sleep,
 } from "../../../lib/channel/platform/mod.ts";
 import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { Log } from "../../../lib/base/log.ts";
-import { ApiError } from "../api/api_error.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
 import { type MissedChannel, missedPosts } from "./missed_posts.ts";
@@ -166,7 +169,7 @@ export class PostFeed {
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         // The start ends with it.
-        if (error instanceof ApiError && error.isLoginRefused) return void this.#waiting.shift();
+        if (error instanceof LoginRefusedError) return void this.#waiting.shift();
         if ((error as { code?: unknown }).code === "invalid_request") {
           // It would be the same each time.
           this.#deps.log.warning("Messages cannot be taken, and are dropped", {
@@ -175,10 +178,7 @@ export class PostFeed {
           this.#waiting.splice(0, Math.max(1, this.#nextLive().length));
           continue;
         }
-        const waitMs = Math.max(
-          error instanceof ApiError ? error.retryAfterMs ?? 0 : 0,
-          backoffMs(failures += 1),
-        );
+        const waitMs = Math.max(pauseOf(error), backoffMs(failures += 1));
         this.#deps.log.warning("Messages could not be fetched, and are tried again", {
           reason: error instanceof Error ? error.message : String(error),
           waitMs,
@@ -243,7 +243,7 @@ export class PostFeed {
       if (!isLeft) throw error;
       log.warning("A channel cannot be read, and is left alone", {
         channel: channel.id,
-        reason: error.message,
+        reason: (error as Error).message,
       });
       return undefined;
     });
@@ -312,19 +312,20 @@ function newestOf(channels: readonly ListedChannel[]): number {
 }
 
 /** A refusal that no repeat mends. */
-function isRefused(error: unknown): error is ApiError {
-  return error instanceof ApiError && [400, 403, 404, 410, 501].includes(error.status);
+function isRefused(error: unknown): boolean {
+  return [400, 403, 404, 410, 501].includes(failedCall(error)?.status ?? 0);
 }
 
 /** Something of the channel itself may be what the server stumbles over. */
-function isBroken(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.isSent && ![401, 429].includes(error.status);
+function isBroken(error: unknown): boolean {
+  const { status = 0 } = failedCall(error) ?? {};
+  return error instanceof UncertainDeliveryError || status > 0 && ![401, 429].includes(status);
 }
 
 /** Those of a list that can be looked at. Throws for what is no list. */
 function readChannels(list: unknown): ListedChannel[] {
   if (!Array.isArray(list)) {
-    throw new ApiError("The server's answer is no list of channels", { status: 0, isSent: true });
+    throw noAnswer("The server's answer is no list of channels");
   }
   return list.flatMap((each) => {
     const { id, type, team_id, delete_at, last_post_at } = (each ?? {}) as Record<string, unknown>;

@@ -15,8 +15,9 @@ export async function fetchWhole(
   input: Request | URL | string,
   init: RequestInit & { signal: AbortSignal },
   maxBytes: number,
+  ask: typeof fetch = fetch,
 ): Promise<Response | undefined> {
-  const response = await fetch(input, { ...init, redirect: "manual" });
+  const response = await ask(input, { ...init, redirect: "manual" });
   const bytes = await readBounded(response, maxBytes, init.signal);
   if (bytes === undefined) return undefined;
   const { status, statusText, headers } = response;

@@ -6,6 +6,18 @@
 
 export { abortable } from "../../base/abortable.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
+export { boundedFetch, bytesOf, type FetchBounds, TOO_LARGE } from "./bounded_fetch.ts";
+export {
+  callError,
+  type CallFacts,
+  FailedCall,
+  failedCall,
+  type FailureKind,
+  type FailureTable,
+  noAnswer,
+  ofRepeatable,
+  pauseOf,
+} from "./failed_call.ts";
 export { fetchWhole } from "./fetch_whole.ts";
 export { MAX_INBOUND_FILE_BYTES } from "./inbound_files.ts";
 export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./intake.ts";
@@ -15,6 +27,7 @@ export { messageCatalog, type Messages } from "./message_catalog.ts";
 export { neverSent } from "./never_sent.ts";
 export { type ConnectionOptions, openConnection } from "./open_connection.ts";
 export { inTransaction, openStateDatabase } from "./open_state_database.ts";
+export { Pauses } from "./pauses.ts";
 export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
 export { sleep } from "./sleep.ts";

@@ -25,6 +25,7 @@ import type { Verification, VerifyAction } from "../verification.ts";
 import type { ClickDeps, ClickEntry } from "./approvals.ts";
 import { backoffMs } from "./backoff.ts";
 import type { OutgoingFile, PlatformDriver, PlatformSession } from "./driver.ts";
+import { failedCall, ofRepeatable, pauseOf } from "./failed_call.ts";
 import { removeLeftFiles } from "./inbound_files.ts";
 import { Intake } from "./intake.ts";
 import { Memory } from "./memory.ts";
@@ -93,10 +94,12 @@ export abstract class PlatformChannel<
   protected abstract open(session: PlatformSession<Item>): Promise<PlatformDriver<Item, Ref, File>>;
 
   /**
-   * The error of a call of the platform, as a delivery fails; `isRepeatable`: a second copy of the call does
-   * no harm. What it gives back as it is, is none of the platform's.
+   * An error that is none of a delivery's and of no call's (`failedCall`), as a delivery fails. What is given
+   * back as it is, is none of the platform's; default: all.
    */
-  protected abstract classify(error: unknown, isRepeatable: boolean): unknown;
+  protected classify(error: unknown): unknown {
+    return error;
+  }
 
   /** Puts away what `open` has made and is no part of the driver. */
   protected closed(): void {}
@@ -188,9 +191,9 @@ export abstract class PlatformChannel<
         if (signal.aborted) return;
         const fault = this.#faultOf(error, true);
         // Before anybody is logged in, what is none of the platform's is a setting.
-        const isSetting = this.#open === undefined && fault === error && !isDeliveryError(error);
+        const isSetting = this.#open === undefined && fault === error && !isOfPlatform(error);
         if (isFinal(fault) || isSetting) throw fault;
-        retryAfterMs = fault instanceof NotConnectedError ? 0 : waitOf(fault);
+        retryAfterMs = pauseOf(fault);
         reason = (fault as Error).message.replace(/^Not connected: /, "");
       }
       if (signal.aborted) return;
@@ -317,7 +320,8 @@ export abstract class PlatformChannel<
   }
 
   #faultOf(error: unknown, isRepeatable: boolean): unknown {
-    const fault = isDeliveryError(error) ? error : this.classify(error, isRepeatable);
+    const known = isOfPlatform(error) ? error : this.classify(error);
+    const fault = isRepeatable ? ofRepeatable(known) : known;
     // Whoever reads may hear of it much later.
     if (fault instanceof LoginRefusedError) this.#stopping.abort(fault);
     return fault;
@@ -349,11 +353,8 @@ function isFinal(fault: unknown): boolean {
   return fault instanceof LoginRefusedError || fault instanceof PermanentDeliveryError;
 }
 
-function isDeliveryError(error: unknown): error is Error {
-  return error instanceof LoginRefusedError || error instanceof PermanentDeliveryError ||
+function isOfPlatform(error: unknown): boolean {
+  return failedCall(error) !== undefined || error instanceof LoginRefusedError ||
+    error instanceof PermanentDeliveryError ||
     error instanceof RetryLaterError || error instanceof UncertainDeliveryError;
-}
-
-function waitOf(fault: unknown): number {
-  return fault instanceof RetryLaterError ? fault.retryAfterMs : 0;
 }

@@ -82,7 +82,7 @@ class PagerChannel extends PlatformChannel<PackageConfig, string, number> {
     });
   }
 
-  protected classify(error: unknown): unknown {
+  protected override classify(error: unknown): unknown {
     return error instanceof PagerError ? new NotConnectedError(error.message) : error;
   }
 }
