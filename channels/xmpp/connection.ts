@@ -4,35 +4,29 @@
  * @module
  */
 
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import type { Clock } from "../../lib/base/clock.ts";
-import type { Memory } from "../../lib/channel/platform/memory.ts";
-import type { Log } from "../../lib/base/log.ts";
-import type { WantedRoom, XmppSettings } from "./settings.ts";
-import { bareJid } from "./client/jid.ts";
+import type { PlatformSession } from "../../lib/channel/platform/mod.ts";
+import { accountFeatures } from "./client/discover.ts";
+import { bareJid, isUnder } from "./client/jid.ts";
 import { NS } from "./client/namespaces.ts";
 import type { OwnAbilities } from "./client/own_abilities.ts";
+import { StanzaError } from "./client/stanza_error.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
-import { StanzaError } from "./client/stanza_error.ts";
 import { Bots } from "./messages/bots.ts";
-import { Inbox, type InboxDeps } from "./messages/inbox.ts";
-import { accountFeatures } from "./client/account_features.ts";
+import type { HeardMessage } from "./messages/heard_message.ts";
+import { Inbox } from "./messages/inbox.ts";
 import { readInvitation } from "./messages/read_message.ts";
-import { Rooms } from "./rooms/rooms.ts";
+import { Room } from "./rooms/room.ts";
+import type { WantedRoom, XmppSettings } from "./settings.ts";
 
 /** What it works with. */
 export interface ConnectionDeps {
   settings: XmppSettings;
   caCerts: readonly string[];
   abilities: OwnAbilities;
-  intake: InboxDeps["intake"];
-  memory: Memory;
-  isAllowed: (senderId: string) => boolean;
-  /** Is told of somebody who wrote to the account alone and may not. */
-  meet: ChannelHost["meet"];
-  clock: Clock;
-  log: Pick<Log, "info" | "warning">;
+  platform: PlatformSession<HeardMessage>;
+  /** Whether `allowFrom` lists somebody. */
+  isListed: (senderId: string) => boolean;
   onChange: () => void;
 }
 
@@ -41,10 +35,10 @@ const MAX_INVITED = 50;
 
 export class Connection {
   readonly session: XmppSession;
-  readonly rooms: Rooms;
   readonly bots: Bots;
   readonly #deps: ConnectionDeps;
   readonly #inbox: Inbox;
+  readonly #rooms = new Map<string, Room>();
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -54,23 +48,18 @@ export class Connection {
   ) {
     this.#deps = deps;
     this.session = session;
-    const { settings, abilities, clock } = deps;
     this.bots = new Bots(session);
-    this.rooms = new Rooms({
-      session,
-      wanted: settings.rooms,
-      invited: invitedRooms(deps.memory),
-      domain: settings.jid.domain,
-      caps: abilities.caps,
-      clock,
-      onChange: () => this.#roomsChanged(),
-      onJoined: (room) => void this.#inbox.catchUp(room),
-    });
+    const { settings, isListed, platform } = deps;
+    const { receive: add, cursor, memory, host: { clock, log } } = platform;
+    for (const wanted of settings.rooms) this.#makeRoom(wanted, true);
+    for (const wanted of this.#invited()) this.#makeRoom(wanted, false);
     this.#inbox = new Inbox({
-      ...deps,
-      session,
-      ...features,
-      room: (jid) => this.rooms.get(jid),
+      ...{ session, memory, clock, log, ...features },
+      intake: { add, cursor },
+      isAllowed: isListed,
+      meet: ({ senderId, senderName, chatId: directChatId }) =>
+        void platform.isAllowed({ senderId, senderName, directChatId }),
+      room: (jid) => this.room(jid),
       onDirect: (message) => this.#takeInvitation(message),
       respond: settings.respond,
       ignored: new Set(settings.ignore.map((one) => one.toLowerCase())),
@@ -79,14 +68,14 @@ export class Connection {
 
   /** Logs in, says that we are there, and reads what was said meanwhile. Rejects as a session does. */
   static async open(deps: ConnectionDeps, signal: AbortSignal): Promise<Connection> {
-    const { settings: { jid, password, host, port, tls }, caCerts, abilities, clock } = deps;
+    const { settings: { jid, password, host, port, tls }, caCerts, abilities, platform } = deps;
     let connection: Connection | undefined;
     const session = await XmppSession.open({
       address: { host, port, tls, domain: jid.domain, caCerts },
-      login: { local: jid.local, domain: jid.domain, resource: jid.resource, password },
-      clock,
-      room: () => connection?.room(),
-      onStanza: (stanza) => connection?.take(stanza),
+      login: { ...jid, password },
+      clock: platform.host.clock,
+      room: () => connection && connection.#inbox.room(),
+      onStanza: (stanza) => connection && connection.#take(stanza),
       info: abilities.info,
     }, signal);
     try {
@@ -97,26 +86,30 @@ export class Connection {
       await connection.#appear();
       signal.throwIfAborted();
     } catch (error) {
-      connection?.rooms.close();
       await session.close();
       throw error;
     }
-    connection.#begin();
+    void connection.#inbox.catchUp();
+    for (const room of connection.#rooms.values()) void room.join();
     return connection;
   }
 
-  /** To be waited for before more is read. */
-  room(): Promise<void> | undefined {
-    return this.#inbox.room();
+  /** One that we are in, or want to be. */
+  room(jid: string): Room | undefined {
+    return this.#rooms.get(jid);
   }
 
-  /** Takes a message or presence; resolves when it is on the disk. */
-  take(stanza: XmlElement): Promise<void> | undefined {
-    if (stanza.name === "presence") return void this.#takePresence(stanza);
-    const { from = "", type, id = "" } = stanza.attrs;
-    const room = type === "groupchat" ? this.rooms.get(bareJid(from)) : undefined;
-    if (room !== undefined && from === `${room.jid}/${room.nick}`) room.takeEcho(id);
-    return this.#inbox.take(stanza);
+  /** Who we are, and in which rooms, or why not, for people. */
+  describe(): string {
+    const rooms = [...this.#rooms.values()];
+    const inside = rooms.filter(({ isIn }) => isIn).map((room) =>
+      room.nick === room.wantedNick ? room.jid : `${room.jid} as ${room.nick}`
+    );
+    const places = [
+      ...inside.length > 0 ? [`in ${inside.join(", ")}`] : [],
+      ...rooms.flatMap(({ jid, isIn, problem }) => isIn ? [] : `not in ${jid}: ${problem}`),
+    ];
+    return `${this.session.bareJid}${places.length > 0 ? `, ${places.join("; ")}` : ""}`;
   }
 
   /** Ends it, with a word where that can be. */
@@ -126,7 +119,7 @@ export class Connection {
 
   /** What the server answers until then counts: how far an archive was read. */
   async #close(): Promise<void> {
-    this.rooms.close(!this.session.isOver);
+    for (const room of this.#rooms.values()) room.close(!this.session.isOver);
     await this.session.close();
     await this.#inbox.close();
   }
@@ -140,49 +133,65 @@ export class Connection {
     });
   }
 
-  #begin(): void {
-    void this.#inbox.catchUp();
-    this.rooms.join();
-  }
-
-  #roomsChanged(): void {
-    const { memory } = this.#deps;
-    const invited = invitedRooms(memory);
-    const left = invited.filter(({ jid }) => this.rooms.get(jid)?.isFinal !== true);
-    if (left.length < invited.length) memory.set("invited", "rooms", left);
-    this.#deps.onChange();
-  }
-
-  #takePresence(presence: XmlElement): void {
-    const { from = "", type } = presence.attrs;
+  /** Takes a message or presence; resolves when it is on the disk. */
+  #take(stanza: XmlElement): Promise<void> | undefined {
+    if (stanza.name === "message") return this.#inbox.take(stanza);
+    const { from = "", type } = stanza.attrs;
     const bare = bareJid(from);
     if (type === "unavailable") this.bots.forget(from);
-    if (this.rooms.takePresence(presence, bare)) return;
+    const room = this.room(bare);
+    if (room !== undefined) return void room.takePresence(stanza);
     if (type !== "subscribe" || bare === this.session.bareJid) return;
     // Who may not write need not see whether we are there.
-    const answer = this.#deps.isAllowed(bare) ? "subscribed" : "unsubscribed";
+    const answer = this.#deps.isListed(bare) ? "subscribed" : "unsubscribed";
     this.session.post(xml("presence", { to: bare, type: answer }));
   }
 
+  /** What a room says of addresses counts where the operator has named it, or its server is ours. */
+  #makeRoom(wanted: WantedRoom, isNamed: boolean): Room {
+    const known = this.room(wanted.jid);
+    if (known !== undefined) return known;
+    const { settings, abilities, platform } = this.#deps;
+    const host = wanted.jid.slice(wanted.jid.indexOf("@") + 1);
+    const room = new Room(wanted, {
+      session: this.session,
+      clock: platform.host.clock,
+      caps: abilities.caps,
+      isBelieved: isNamed || isUnder(host, settings.jid.domain),
+      onChange: () => this.#roomsChanged(),
+      onJoined: (room) => void this.#inbox.catchUp(room),
+    });
+    this.#rooms.set(wanted.jid, room);
+    return room;
+  }
+
+  /** Those that we were invited to and have not been sent away from. */
+  #invited(): WantedRoom[] {
+    return this.#deps.platform.memory.get<WantedRoom[]>("invited", "rooms") ?? [];
+  }
+
+  #roomsChanged(): void {
+    const invited = this.#invited();
+    const left = invited.filter(({ jid }) => this.room(jid)?.isFinal !== true);
+    if (left.length < invited.length) this.#deps.platform.memory.set("invited", "rooms", left);
+    this.#deps.onChange();
+  }
+
   #takeInvitation(message: XmlElement): void {
-    const { settings: { inviteFrom, nick }, memory, log } = this.#deps;
+    const { settings: { inviteFrom, nick }, platform: { memory, host: { log } } } = this.#deps;
     const invitation = readInvitation(message, this.session.jid);
     if (invitation === undefined) return;
     const { room, by, password } = invitation;
     if (!inviteFrom.includes(by)) {
       return log.info("An invitation to a room was left alone", { room, by });
     }
-    if (this.rooms.get(room) !== undefined) return;
-    if (invitedRooms(memory).length >= MAX_INVITED) {
+    if (this.room(room) !== undefined) return;
+    const invited = this.#invited();
+    if (invited.length >= MAX_INVITED) {
       return log.warning("An invitation to a room was left alone: there are too many", { room });
     }
     const wanted: WantedRoom = { jid: room, nick, ...password !== undefined && { password } };
-    memory.set("invited", "rooms", [...invitedRooms(memory), wanted]);
-    this.rooms.add(wanted);
+    memory.set("invited", "rooms", [...invited, wanted]);
+    void this.#makeRoom(wanted, false).join();
   }
-}
-
-/** Those that we were invited to and have not been sent away from. */
-function invitedRooms(memory: Memory): WantedRoom[] {
-  return memory.get<WantedRoom[]>("invited", "rooms") ?? [];
 }

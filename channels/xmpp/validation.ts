@@ -12,12 +12,10 @@ import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { areRoomPasswords, readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
 import { readCaCerts } from "./client/ca_certs.ts";
-import { NS } from "./client/namespaces.ts";
 import { StanzaError } from "./client/stanza_error.ts";
-import { xml } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload } from "./files/upload.ts";
-import { accountFeatures } from "./client/account_features.ts";
+import { accountFeatures, discover } from "./client/discover.ts";
 
 /** What is wrong, or may be; nothing for settings that work. */
 export async function validate(
@@ -89,7 +87,7 @@ async function look(session: XmppSession, settings: XmppSettings): Promise<Setup
   }
   for (const { jid } of settings.rooms) {
     try {
-      await session.request("get", jid, xml("query", { xmlns: NS.discoInfo }));
+      await discover(session, jid);
     } catch (reason) {
       const isThere = reason instanceof StanzaError &&
         !["item-not-found", "remote-server-not-found", "service-unavailable"].includes(

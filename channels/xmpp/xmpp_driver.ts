@@ -34,6 +34,7 @@ import { fetchFile, fileAt } from "./files/download.ts";
 import type { FileHost } from "./files/http_client.ts";
 import { findUpload, uploadFile, type UploadService } from "./files/upload.ts";
 import {
+  type Composed,
   composeMessage,
   composeReceipt,
   composeState,
@@ -114,25 +115,18 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   async connect(signal: AbortSignal, ready: (who: string) => void): Promise<string> {
-    const { settings, caCerts, session, isListed } = this.#deps;
-    const { receive: add, cursor, memory, host: { clock, log } } = session;
-    const describe = () => {
-      const { session, rooms } = this.#connection ?? {};
-      if (session === undefined) return;
-      const places = rooms!.describe();
-      ready(`${session.bareJid}${places === "" ? "" : `, ${places}`}`);
+    const { settings, caCerts, session: platform, isListed } = this.#deps;
+    const abilities = this.#abilities;
+    const onChange = () => {
+      if (this.#connection !== undefined) ready(this.#connection.describe());
     };
     try {
-      const connection = await Connection.open({
-        ...{ settings, caCerts, abilities: this.#abilities, memory, clock, log },
-        intake: { add, cursor },
-        isAllowed: isListed,
-        meet: ({ senderId, senderName, chatId: directChatId }) =>
-          void session.isAllowed({ senderId, senderName, directChatId }),
-        onChange: describe,
-      }, signal);
+      const connection = await Connection.open(
+        { settings, caCerts, abilities, platform, isListed, onChange },
+        signal,
+      );
       this.#connection = connection;
-      describe();
+      onChange();
       try {
         throw await connection.session.closed;
       } finally {
@@ -216,12 +210,8 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     const isAnswer = isFirst && kind === "answer";
     const metadata = { ...thread !== undefined && { thread }, ...isAnswer && about };
     const posted = { chatId, id, metadata };
-    await (file === undefined ? this.#say(posted, text) : this.#deliver(
-      chatId,
-      id,
-      (isRoom) =>
-        composeMessage({ to: chatId, isRoom, id, body: file.url, metadata, url: file.url }),
-    ));
+    if (file === undefined) await this.#say(posted, text);
+    else await this.#deliver({ to: chatId, id, body: file.url, metadata, url: file.url });
     return posted;
   }
 
@@ -240,45 +230,33 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     markdown: string,
     replaces?: string,
   ): Promise<void> {
-    await this.#deliver(chatId, id, (isRoom) => {
-      const body = addressed(bodyOf(markdown), isRoom ? metadata.nick : undefined);
-      return composeMessage({
-        ...{ to: chatId, isRoom, id, body, metadata },
-        ...replaces !== undefined && { replaces },
-      });
-    });
+    const isRoom = this.#connection?.room(chatId) !== undefined;
+    const body = addressed(bodyOf(markdown), isRoom ? metadata.nick : undefined);
+    await this.#deliver({ to: chatId, id, body, metadata, replaces });
   }
 
-  async #deliver(
-    chatId: string,
-    id: string,
-    compose: (isRoom: boolean) => XmlElement,
-  ): Promise<void> {
+  async #deliver(message: Omit<Composed, "isRoom">): Promise<void> {
+    const { to: chatId } = message;
     requireAddress(chatId);
-    const { session, rooms } = this.#link();
-    const room = rooms.get(chatId);
-    if (room?.problem !== undefined) {
+    const connection = this.#link();
+    const room = connection.room(chatId);
+    if (room?.isIn === false) {
       const message = `Not in ${chatId}: ${room.problem}`;
       // It goes in again by itself, and no attempt is used up until then.
       throw room.isFinal
         ? new PermanentDeliveryError(message)
         : new RetryLaterError(message, REJOIN_MS);
     }
-    const echo = room?.echoes.of(id);
     try {
-      const stanza = compose(room !== undefined);
-      if (echo === undefined) return await session.deliver(stanza);
-      // Whatever the room says again it has taken; a server of its own may say so later than ours.
-      await Promise.race([
-        echo.came,
-        session.deliver(stanza).then(() => echo.within(ECHO_MS)),
-      ]);
+      const echo = room && { from: room.ownJid, ms: ECHO_MS };
+      await connection.session.deliver(
+        composeMessage({ ...message, isRoom: room !== undefined }),
+        echo,
+      );
     } catch (error) {
       if (!(error instanceof StanzaError)) throw error;
       if (error.condition === "not-acceptable") room?.lost();
       throw deliveryErrorOf(error, chatId);
-    } finally {
-      echo?.forget();
     }
   }
 
@@ -324,16 +302,16 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   #showPresence(chatId: string, children: readonly XmlElement[]): void {
-    const { session, rooms } = this.#link();
-    const room = rooms.get(chatId);
+    const connection = this.#link();
+    const room = connection.room(chatId);
     if (room?.isIn === false) return;
-    const to = room === undefined ? chatId : `${chatId}/${room.nick}`;
-    session.post(xml("presence", { to }, ...children));
+    const to = room === undefined ? chatId : room.ownJid;
+    connection.session.post(xml("presence", { to }, ...children));
   }
 
   #showState(chatId: string, state: "composing" | "active"): Promise<void> {
     const connection = this.#connection;
-    const room = connection?.rooms.get(chatId);
+    const room = connection?.room(chatId);
     if (room?.isIn !== false) {
       connection?.session.post(composeState(chatId, room !== undefined, state));
     }

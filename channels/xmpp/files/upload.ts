@@ -7,6 +7,7 @@
 import { basename } from "@std/path";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { mediaTypeOf } from "../../../lib/channel/platform/mod.ts";
+import { type Abilities, discover } from "../client/discover.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
@@ -39,8 +40,7 @@ export async function findUpload(
   const jids = items.flatMap(({ attrs }) => attrs.jid ?? []).slice(0, MAX_SERVICES);
   const found = await Promise.all([domain, ...jids].map(async (jid) => {
     try {
-      const info = await session.request("get", jid, xml("query", { xmlns: NS.discoInfo }));
-      return readService(jid, info);
+      return readService(jid, await discover(session, jid));
     } catch {
       return undefined;
     }
@@ -48,11 +48,9 @@ export async function findUpload(
   return found.find((service) => service !== undefined);
 }
 
-function readService(jid: string, answer: XmlElement): UploadService | undefined {
-  const query = answer.getChild("query", NS.discoInfo);
-  const has = query?.getChildren("feature").some(({ attrs }) => attrs.var === NS.upload);
-  if (!has) return undefined;
-  const size = query!.getChildren("x", NS.form)
+function readService(jid: string, { features, query }: Abilities): UploadService | undefined {
+  if (!features.has(NS.upload)) return undefined;
+  const size = query.getChildren("x", NS.form)
     .flatMap((form) => form.getChildren("field"))
     .find(({ attrs }) => attrs.var === "max-file-size")?.getChildText("value");
   const maxBytes = Number(size ?? NaN);

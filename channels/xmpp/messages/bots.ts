@@ -4,8 +4,7 @@
  * @module
  */
 
-import { NS } from "../client/namespaces.ts";
-import { xml, type XmlElement } from "../client/xmpp_library.ts";
+import { discover } from "../client/discover.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
 
 /** Who is no longer there does not answer. */
@@ -26,7 +25,13 @@ export class Bots {
   has(address: string): Promise<boolean> {
     const known = this.#known.get(address);
     if (known !== undefined) return known;
-    const asked = this.#ask(address);
+    const asked = discover(this.#session, address, ASK_TIMEOUT_MS).then(
+      ({ query }) =>
+        query.getChildren("identity").some(({ attrs: { category, type } }) =>
+          category === "client" && type === "bot"
+        ),
+      () => false,
+    );
     this.#known.set(address, asked);
     if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!);
     return asked;
@@ -36,20 +41,4 @@ export class Bots {
   forget(address: string): void {
     this.#known.delete(address);
   }
-
-  async #ask(address: string): Promise<boolean> {
-    const query = xml("query", { xmlns: NS.discoInfo });
-    try {
-      const answer = await this.#session.request("get", address, query, ASK_TIMEOUT_MS);
-      return identitiesOf(answer).some(({ attrs }) =>
-        attrs.category === "client" && attrs.type === "bot"
-      );
-    } catch {
-      return false;
-    }
-  }
-}
-
-function identitiesOf(answer: XmlElement): XmlElement[] {
-  return answer.getChild("query", NS.discoInfo)?.getChildren("identity") ?? [];
 }

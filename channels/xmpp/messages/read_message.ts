@@ -8,8 +8,7 @@
 import { bareJid, foldJid, isUnder, parseJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
-import type { Occupant } from "../rooms/occupant.ts";
-import type { Room } from "../rooms/room.ts";
+import type { Occupant, Room } from "../rooms/room.ts";
 import { addressedText } from "./addressed_text.ts";
 import { encryptionOf } from "./encryption.ts";
 import type { HeardMessage } from "./heard_message.ts";

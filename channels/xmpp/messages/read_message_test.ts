@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NS } from "../client/namespaces.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
-import type { Occupant } from "../rooms/occupant.ts";
+import type { Occupant } from "../rooms/room.ts";
 import { addressedText } from "./addressed_text.ts";
 import { encryptionOf } from "./encryption.ts";
 import { archiveIdOf, hasForgedId, messageIdOf } from "./message_ids.ts";

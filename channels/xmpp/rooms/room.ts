@@ -5,19 +5,27 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import type { WantedRoom } from "../settings.ts";
+import { backoffMs } from "../../../lib/channel/platform/mod.ts";
+import { discover } from "../client/discover.ts";
 import { bareJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
-import { Echoes } from "./echoes.ts";
-import type { Occupant } from "./occupant.ts";
+import type { WantedRoom } from "../settings.ts";
 import { exitReason, joinProblem } from "./room_problem.ts";
+
+/** Somebody in a room. */
+export interface Occupant {
+  /** Bare address, where the room shows it. */
+  jid?: string;
+  /** XEP-0421, where the room has it. */
+  occupantId?: string;
+}
 
 /** What a room works with. */
 export interface RoomDeps {
-  session: Pick<XmppSession, "request" | "post" | "bareJid">;
+  session: Pick<XmppSession, "request" | "post">;
   clock: Clock;
   /** What says what we can do, for presences. */
   caps: () => XmlElement;
@@ -37,69 +45,59 @@ const STEADY_MS = 10 * 60_000;
 /** Nobody says in all this time how the room takes us. */
 const JOIN_TIMEOUT_MS = 60_000;
 
-/** A room that says nothing for so long is asked whether we are in it (XEP-0410). */
-const SILENCE_MS = 10 * 60_000;
+/** A room is asked so often whether we are still in it (XEP-0410). */
+const CHECK_MS = 10 * 60_000;
 
 const MAX_OCCUPANTS = 20_000;
 
 /** Nicks that are tried where ours is in use. */
 const MAX_NICKS = 5;
 
+/** Errors of a ping that are no word on whether we are in it. */
+const NO_WORD: readonly string[] = [
+  "service-unavailable",
+  "feature-not-implemented",
+  "item-not-found",
+];
+
 export class Room {
   readonly jid: string;
-  readonly echoes: Echoes;
+  readonly wantedNick: string;
+  /** Whether what it says of somebody's address counts. */
+  readonly isBelieved: boolean;
+  /** How we are called in it. */
+  nick: string;
+  isIn = false;
+  /** Why we are not in it. */
+  problem = "not joined yet";
+  /** It is not tried again. */
+  isFinal = false;
   readonly #deps: RoomDeps;
-  readonly #wanted: WantedRoom;
+  readonly #password: string | undefined;
   readonly #occupants = new Map<string, Occupant>();
   #features: ReadonlySet<string> = new Set();
-  #nick: string;
-  #isIn = false;
   #isOver = false;
-  #isFinal = false;
   #failures = 0;
   #enteredMs = 0;
-  #problem: string | undefined = "not joined yet";
+  /** Ends its one timer. */
   #cancel: () => void = () => {};
 
-  constructor(wanted: WantedRoom, deps: RoomDeps) {
-    this.jid = wanted.jid;
-    this.#wanted = wanted;
-    this.#nick = wanted.nick;
+  constructor({ jid, nick, password }: WantedRoom, deps: RoomDeps) {
+    this.jid = jid;
+    this.nick = this.wantedNick = nick;
+    this.isBelieved = deps.isBelieved;
+    this.#password = password;
     this.#deps = deps;
-    this.echoes = new Echoes(deps.clock);
   }
 
-  /** How we are called in it. */
-  get nick(): string {
-    return this.#nick;
-  }
-
-  get wantedNick(): string {
-    return this.#wanted.nick;
-  }
-
-  get isIn(): boolean {
-    return this.#isIn;
-  }
-
-  /** Why we are not in it; undefined where we are. */
-  get problem(): string | undefined {
-    return this.#isIn ? undefined : this.#problem;
-  }
-
-  /** It is not tried again. */
-  get isFinal(): boolean {
-    return this.#isFinal;
+  /** Our address in it. */
+  get ownJid(): string {
+    return `${this.jid}/${this.nick}`;
   }
 
   /** Whether the room has it (XEP-0030). */
   has(feature: string): boolean {
     return this.#features.has(feature);
-  }
-
-  /** Whether what it says of somebody's address counts. */
-  get isBelieved(): boolean {
-    return this.#deps.isBelieved;
   }
 
   occupant(nick: string): Occupant | undefined {
@@ -113,24 +111,18 @@ export class Room {
 
   /** Looks what it is, and goes in. Never rejects. */
   async join(): Promise<void> {
-    if (this.#isOver || this.#isIn) return;
-    this.#cancel();
-    this.#cancel = this.#deps.clock.after(JOIN_TIMEOUT_MS, () => this.#fail("it does not answer"));
+    if (this.#isOver || this.isIn) return;
+    this.#later(JOIN_TIMEOUT_MS, () => this.#fail("it does not answer"));
     try {
-      this.#features = await this.#askFeatures();
+      this.#features = (await discover(this.#deps.session, this.jid)).features;
     } catch (error) {
-      if (this.#isOver) return;
       // Going into a room that is not there would make it.
       if (error instanceof StanzaError && error.condition === "item-not-found") {
         return this.#fail("there is no such room");
       }
     }
-    if (this.#isOver) return;
     // Somebody who has invited us to himself.
-    if (this.#features.size > 0 && !this.has(NS.muc)) {
-      this.#isFinal = true;
-      return this.#fail("it is no room");
-    }
+    if (this.#features.size > 0 && !this.has(NS.muc)) return this.#fail("it is no room", true);
     this.#enter();
   }
 
@@ -139,160 +131,112 @@ export class Room {
     if (this.#isOver) return;
     const { from = "", type } = presence.attrs;
     const nick = resourceOf(from);
+    if (type === "error") return this.#refused(StanzaError.of(presence));
+    if (nick === "") return;
     // The room's own; where somebody has written in another, the room has not looked.
     const users = presence.getChildren("x", NS.mucUser);
     const user = users.length === 1 ? users[0] : undefined;
     const codes = new Set(user?.getChildren("status").map(({ attrs }) => attrs.code));
-    this.#heard();
-    if (type === "error") return this.#takeError(presence);
-    if (nick === "") return;
-    const isOwn = codes.has("110") || (this.#isIn && nick === this.#nick);
-    const item = user?.getChild("item");
+    const item = user?.getChild("item")?.attrs;
+    const isOwn = codes.has("110") || (this.isIn && nick === this.nick);
     if (type === "unavailable") {
       this.#occupants.delete(nick);
       if (!isOwn) return;
-      // A new nick, which the next presence has.
-      if (codes.has("303") && item?.attrs.nick !== undefined) {
-        this.#nick = item.attrs.nick;
-        return this.#deps.onChange();
+      if (!codes.has("303") || item?.nick === undefined) {
+        const { words, isFinal } = exitReason(user, codes);
+        return this.#fail(words, isFinal);
       }
-      return this.#leftBy(user, codes);
+      // A new nick, which the next presence has.
+      this.nick = item.nick;
+      return this.#deps.onChange();
     }
     if (type !== undefined) return;
-    this.#keep(nick, presence, item);
+    if (this.#occupants.size < MAX_OCCUPANTS || this.#occupants.has(nick)) {
+      const stamp = presence.getChild("occupant-id", NS.occupantId)?.attrs.id;
+      this.#occupants.set(nick, {
+        jid: item?.jid && bareJid(item.jid),
+        occupantId: this.has(NS.occupantId) ? stamp : undefined,
+      });
+    }
     if (!isOwn) return;
     if (codes.has("201")) {
       // It was not there, and is now, for as long as we are in it.
       this.#deps.session.post(xml("presence", { to: from, type: "unavailable" }));
       return this.#fail("there is no such room");
     }
-    this.#entered(nick);
-  }
-
-  /** A message of ours has come back. */
-  takeEcho(id: string): void {
-    this.#heard();
-    this.echoes.take(id);
-  }
-
-  /** We have been told by an answer that we are not in it. */
-  lost(): void {
-    if (this.#isIn) this.#fail("we have fallen out of it", 0);
-  }
-
-  /** Ends its timers; leaves it where `isGoodbye`. */
-  close(isGoodbye = false): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#cancel();
-    this.echoes.close();
-    if (isGoodbye && this.#isIn) {
-      const to = `${this.jid}/${this.#nick}`;
-      this.#deps.session.post(xml("presence", { to, type: "unavailable" }));
-    }
-  }
-
-  async #askFeatures(): Promise<ReadonlySet<string>> {
-    const answer = await this.#deps.session.request(
-      "get",
-      this.jid,
-      xml("query", { xmlns: NS.discoInfo }),
-    );
-    const features = answer.getChild("query", NS.discoInfo)?.getChildren("feature") ?? [];
-    return new Set(features.flatMap(({ attrs }) => attrs.var ?? []));
-  }
-
-  #enter(): void {
-    const { password } = this.#wanted;
-    this.#occupants.clear();
-    this.#deps.session.post(xml(
-      "presence",
-      { to: `${this.jid}/${this.#nick}` },
-      xml(
-        "x",
-        { xmlns: NS.muc },
-        // What was said before is in the archive.
-        xml("history", { maxstanzas: "0" }),
-        password === undefined ? undefined : xml("password", {}, password),
-      ),
-      this.#deps.caps(),
-    ));
-  }
-
-  #entered(nick: string): void {
-    this.#nick = nick;
-    if (this.#isIn) return;
-    this.#isIn = true;
+    this.nick = nick;
+    if (this.isIn) return;
+    this.isIn = true;
     this.#enteredMs = this.#deps.clock.elapsed();
-    this.#heard();
+    this.#later(CHECK_MS, () => void this.#check());
     this.#deps.onChange();
     this.#deps.onJoined(this);
   }
 
-  #keep(nick: string, presence: XmlElement, item: XmlElement | undefined): void {
-    const jid = item?.attrs.jid;
-    const occupantId = this.has(NS.occupantId)
-      ? presence.getChild("occupant-id", NS.occupantId)?.attrs.id
-      : undefined;
-    if (this.#occupants.size >= MAX_OCCUPANTS && !this.#occupants.has(nick)) return;
-    this.#occupants.set(nick, {
-      ...jid !== undefined && { jid: bareJid(jid) },
-      ...occupantId !== undefined && { occupantId },
-    });
+  /** We have been told by an answer that we are not in it. */
+  lost(): void {
+    if (this.isIn) this.#fail("we have fallen out of it", false, 0);
   }
 
-  #takeError(presence: XmlElement): void {
-    const error = StanzaError.of(presence);
-    if (this.#isIn) return;
-    if (error.condition === "conflict" && this.#nick.length < this.wantedNick.length + MAX_NICKS) {
-      this.#nick = `${this.#nick}_`;
+  /** Ends its timer; leaves it where `isGoodbye`. */
+  close(isGoodbye: boolean): void {
+    if (isGoodbye && this.isIn && !this.#isOver) {
+      this.#deps.session.post(xml("presence", { to: this.ownJid, type: "unavailable" }));
+    }
+    this.#isOver = true;
+    this.#cancel();
+  }
+
+  #enter(): void {
+    if (this.#isOver) return;
+    this.#occupants.clear();
+    const password = this.#password && xml("password", {}, this.#password);
+    // What was said before is in the archive.
+    const history = xml("history", { maxstanzas: "0" });
+    this.#deps.session.post(xml(
+      "presence",
+      { to: this.ownJid },
+      xml("x", { xmlns: NS.muc }, history, password),
+      this.#deps.caps(),
+    ));
+  }
+
+  #refused(error: StanzaError): void {
+    if (this.isIn) return;
+    if (error.condition === "conflict" && this.nick.length < this.wantedNick.length + MAX_NICKS) {
+      this.nick = `${this.nick}_`;
       return this.#enter();
     }
-    this.#nick = this.wantedNick;
+    this.nick = this.wantedNick;
     this.#fail(joinProblem(error));
   }
 
-  #leftBy(user: XmlElement | undefined, codes: ReadonlySet<string | undefined>): void {
-    const { words, isFinal } = exitReason(user, codes);
-    this.#isFinal = isFinal;
-    this.#fail(words);
-  }
-
-  #fail(problem: string, waitMs?: number): void {
+  #fail(problem: string, isFinal = false, waitMs?: number): void {
     if (this.#isOver) return;
     // Who is thrown out as soon as he comes in is not wanted, and comes less and less often.
     const stayedMs = this.#deps.clock.elapsed() - this.#enteredMs;
-    if (this.#isIn && stayedMs >= STEADY_MS) this.#failures = 0;
-    this.#isIn = false;
-    this.#problem = problem;
-    this.#cancel();
-    if (!this.#isFinal) {
-      const ms = waitMs ??
-        Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** Math.min(this.#failures, 10));
-      this.#failures += 1;
-      this.#cancel = this.#deps.clock.after(ms, () => void this.join());
-    }
+    if (this.isIn && stayedMs >= STEADY_MS) this.#failures = 0;
+    this.isIn = false;
+    this.isFinal = isFinal;
+    this.problem = problem;
+    this.#failures += 1;
+    const bounds = { firstMs: AGAIN_MS, maxMs: MAX_AGAIN_MS, random: () => 0 };
+    this.#later(waitMs ?? backoffMs(this.#failures, bounds), () => void this.join());
+    if (isFinal) this.#cancel();
     this.#deps.onChange();
   }
 
-  /** Something came from the room; from now on silence is counted anew. */
-  #heard(): void {
-    if (!this.#isIn || this.#isOver) return;
-    this.#cancel();
-    this.#cancel = this.#deps.clock.after(SILENCE_MS, () => void this.#askWhetherIn());
+  async #check(): Promise<void> {
+    try {
+      await this.#deps.session.request("get", this.ownJid, xml("ping", { xmlns: NS.ping }));
+    } catch (error) {
+      if (error instanceof StanzaError && !NO_WORD.includes(error.condition)) this.lost();
+    }
+    if (this.isIn) this.#later(CHECK_MS, () => void this.#check());
   }
 
-  async #askWhetherIn(): Promise<void> {
-    try {
-      const to = `${this.jid}/${this.#nick}`;
-      await this.#deps.session.request("get", to, xml("ping", { xmlns: NS.ping }));
-    } catch (error) {
-      const isOut = error instanceof StanzaError &&
-        !["service-unavailable", "feature-not-implemented", "item-not-found"].includes(
-          error.condition,
-        );
-      if (isOut && this.#isIn) return this.lost();
-    }
-    this.#heard();
+  #later(ms: number, run: () => void): void {
+    this.#cancel();
+    if (!this.#isOver) this.#cancel = this.#deps.clock.after(ms, run);
   }
 }

@@ -5,7 +5,8 @@
  */
 
 import { NS } from "../client/namespaces.ts";
-import { StanzaError } from "../client/stanza_error.ts";
+import { oneLine } from "../client/one_line.ts";
+import type { StanzaError } from "../client/stanza_error.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -30,9 +31,8 @@ export function exitReason(
   codes: ReadonlySet<string | undefined>,
 ): { words: string; isFinal: boolean } {
   const destroyed = user?.getChild("destroy");
-  const reason = words(
-    (destroyed ?? user?.getChild("item"))?.getChild("reason", NS.mucUser)?.text() ?? "",
-  );
+  const said = (destroyed ?? user?.getChild("item"))?.getChild("reason", NS.mucUser)?.text();
+  const reason = oneLine(said ?? "", 80);
   const with_ = (text: string) => reason === "" ? text : `${text}: ${reason}`;
   if (destroyed !== undefined) return { words: with_("it was destroyed"), isFinal: true };
   if (codes.has("301")) return { words: with_("we were banned"), isFinal: true };
@@ -45,8 +45,4 @@ export function exitReason(
   }
   if (codes.has("332")) return { words: "its service is shutting down", isFinal: false };
   return { words: with_("we have fallen out of it"), isFinal: false };
-}
-
-function words(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 80).toWellFormed();
 }
