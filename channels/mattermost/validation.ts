@@ -7,7 +7,7 @@
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLocalHost, warning } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
-import { failedCall } from "../../lib/channel/platform/mod.ts";
+import { failedCall, reasonOf } from "../../lib/channel/platform/mod.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
 import { type MattermostSettings, readSettings } from "./settings.ts";
@@ -75,7 +75,7 @@ async function probe(settings: MattermostSettings, signal: AbortSignal): Promise
 
 function findingOf(failure: unknown, url: string): SetupFinding {
   const { status } = failedCall(failure) ?? {};
-  const message = failure instanceof Error ? failure.message : String(failure);
+  const message = reasonOf(failure);
   if (status === 401) {
     return error("token", "The server refuses the token: it is wrong, or was revoked");
   }

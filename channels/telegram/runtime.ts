@@ -10,7 +10,6 @@ import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
-import { toDeliveryError } from "./api/telegram_fault.ts";
 import type { Heard } from "./inbound/heard.ts";
 import { problemsOf, type TelegramConfig } from "./settings.ts";
 import { TelegramDriver, type TelegramRef } from "./telegram_driver.ts";
@@ -34,10 +33,6 @@ export class TelegramChannel extends PlatformChannel<TelegramConfig, Heard, Tele
     return TelegramDriver.open(this.config, session);
   }
 
-  protected override classify(error: unknown): unknown {
-    return toDeliveryError(error);
-  }
-
   /** How the bot is called on Telegram. */
   static override async refreshFeatureMetadata(
     config: Record<string, unknown>,
@@ -47,7 +42,6 @@ export class TelegramChannel extends PlatformChannel<TelegramConfig, Heard, Tele
       token: String(config.token),
       apiUrl: String(config.apiUrl),
       clock: systemClock,
-      fetch: (input, init) => fetch(input, init),
     });
     const { first_name: name, username } = await api.call("getMe", {}, { timeoutMs: METADATA_MS });
     return { name, displayName: `@${username}` };

@@ -63,10 +63,10 @@ Deno.test("telegram tells what a repeat cannot mend, and why", async () => {
   await using bot = await TestBot.connect();
   for (
     const [code, description, words] of [
-      [403, "Forbidden: bot was blocked by the user", "The person has blocked the bot"],
+      [403, "Forbidden: bot was blocked by the user", "the person has blocked the bot"],
       [403, "Forbidden: bot was kicked from the supergroup chat", "no member of the group"],
-      [400, "Bad Request: chat not found", "There is no such chat"],
-      [400, "Bad Request: message thread not found", "The topic is gone"],
+      [400, "Bad Request: chat not found", "there is no such chat"],
+      [400, "Bad Request: message thread not found", "the topic is gone"],
       [400, "Bad Request: something else", "something else"],
     ] as const
   ) {

@@ -8,9 +8,11 @@ import type { InlineKeyboardMarkup, Update } from "grammy/types";
 import {
   type ApprovalButton,
   type Edit,
+  failedCall,
   type FileRules,
   inPieces,
   type IntakeEntry,
+  noAnswer,
   type OutgoingFile,
   piecesOf,
   type PlatformDriver,
@@ -18,9 +20,8 @@ import {
   type PlatformMessage,
   type PlatformSession,
   type Posting,
-  readBounded,
-  withDeadline,
 } from "../../lib/channel/platform/mod.ts";
+import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import {
   type CallOptions,
@@ -29,7 +30,7 @@ import {
   type TelegramParameters,
   type TelegramResult,
 } from "./api/telegram_api.ts";
-import { isRejection, TelegramFault } from "./api/telegram_fault.ts";
+import { isRejection } from "./api/telegram_faults.ts";
 import { Albums } from "./inbound/albums.ts";
 import type { FileRef, Heard, HeardClick, HeardMessage } from "./inbound/heard.ts";
 import type { BotIdentity } from "./inbound/is_addressed.ts";
@@ -57,9 +58,6 @@ export interface TelegramRef extends SentMessage {
 
 /** Telegram forgets a typing signal after five seconds (Bot API, sendChatAction). */
 const TYPING_MS = 4_500;
-
-/** How long one file may take, milliseconds: a server that says no more holds up no chat. */
-const FILE_MS = 120_000;
 
 /** Characters of a note. */
 const MAX_NOTE_CHARS = 300;
@@ -123,22 +121,15 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
     });
   }
 
-  /** Rejects with a TelegramFault. */
+  /** Rejects as a call does. */
   static async open(
     config: TelegramConfig,
     session: PlatformSession<Heard>,
   ): Promise<TelegramDriver> {
     const { host: { clock, log }, signal } = session;
-    const api = new TelegramApi({
-      token: config.token.trim(),
-      apiUrl: config.apiUrl,
-      clock,
-      fetch: (input, init) => fetch(input, init),
-    });
+    const api = new TelegramApi({ token: config.token.trim(), apiUrl: config.apiUrl, clock });
     const me = await api.call("getMe", {}, { signal });
-    if (!Number.isSafeInteger(me?.id)) {
-      throw new TelegramFault("server", "Telegram does not say who the bot is");
-    }
+    if (!Number.isSafeInteger(me?.id)) throw noAnswer("Telegram does not say who the bot is");
     const words = wordsOf(config.language);
     const commands = Object.entries(COMMAND_WORDS)
       .map(([command, key]) => ({ command, description: words(key) }));
@@ -222,13 +213,12 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
     return undefined;
   }
 
-  /** Its bytes; undefined for more than may be. Rejects with a TelegramFault. */
+  /** Its bytes; undefined for more than may be. Rejects as a call does. */
   async fetchFile(
     { ref }: PlatformFile,
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const { clock } = this.#session.host;
     let filePath: string | undefined;
     try {
       const { fileId } = ref as FileRef;
@@ -239,21 +229,9 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
     }
     // A server in local mode names a file of its own machine.
     if (typeof filePath !== "string" || filePath.startsWith("/")) {
-      throw new TelegramFault("rejected", "Telegram names no file");
+      throw new PermanentDeliveryError("Telegram names no file");
     }
-    const late = () => new TelegramFault("cut_off", "A file has not come in time");
-    return await withDeadline({ timeoutMs: FILE_MS, late, signal, clock }, async (ending) => {
-      try {
-        const body = await this.#api.download(filePath, ending);
-        return await readBounded({ body }, maxBytes, ending);
-      } catch (error) {
-        if (ending.aborted) throw ending.reason;
-        // What fetch says may name the address, which holds the token.
-        throw error instanceof TypeError
-          ? new TelegramFault("cut_off", "A file was cut off on its way")
-          : error;
-      }
-    });
+    return await this.#api.download(filePath, maxBytes, signal);
   }
 
   async acknowledge(_: Heard, { chatId, metadata }: PlatformMessage): Promise<void> {
@@ -373,9 +351,11 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
     try {
       return await call(to);
     } catch (error) {
-      if (!(error instanceof TelegramFault) || error.migrateToChatId === undefined) throw error;
-      this.#moved(chat_id, error.migrateToChatId);
-      return await call(error.migrateToChatId);
+      // The group is another chat now.
+      const { migrate_to_chat_id: movedTo } = failedCall(error)?.data ?? {};
+      if (typeof movedTo !== "number") throw error;
+      this.#moved(chat_id, movedTo);
+      return await call(movedTo);
     }
   }
 }

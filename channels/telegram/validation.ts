@@ -7,9 +7,10 @@
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { reasonOf } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
-import { TelegramFault } from "./api/telegram_fault.ts";
 import { problemsOf } from "./settings.ts";
 
 /** How long Telegram has for an answer, milliseconds. */
@@ -26,7 +27,6 @@ export async function validate(
     token: String(values.token),
     apiUrl: String(values.apiUrl),
     clock: systemClock,
-    fetch: (input, init) => fetch(input, init),
   });
   const findings: SetupFinding[] = [];
   try {
@@ -48,13 +48,13 @@ export async function validate(
     findings.push(...await webhookFindings(api, values, options));
     return findings;
   } catch (reason) {
-    if (reason instanceof TelegramFault && reason.kind === "login") {
+    if (reason instanceof LoginRefusedError) {
       return [error(
         "token",
         "Telegram does not know the token: copy it again from @BotFather (/mybots, API Token)",
       )];
     }
-    const said = signal.aborted ? "no answer in time" : (reason as Error).message;
+    const said = signal.aborted ? "no answer in time" : reasonOf(reason);
     return [...findings, warning("apiUrl", `The bot cannot be looked at now: ${said}`)];
   }
 }

@@ -7,20 +7,27 @@
 
 import { Api, type ApiClientOptions, GrammyError, HttpError } from "grammy/web";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { neverSent, readBounded, withDeadline } from "../../../lib/channel/platform/mod.ts";
-import { faultOfRefusal, TelegramFault } from "./telegram_fault.ts";
+import {
+  boundedFetch,
+  bytesOf,
+  callError,
+  FailedCall,
+  failedCall,
+  noAnswer,
+  pauseOf,
+  Pauses,
+} from "../../../lib/channel/platform/mod.ts";
+import { TELEGRAM_FAULTS } from "./telegram_faults.ts";
 
 type Raw = Api["raw"];
 
 /** Names of methods of the Bot API. */
 export type TelegramMethod = keyof Raw & string;
 
-/** Methods that take nothing; grammY's client has the signal in the first place of theirs. */
-const WITHOUT_PARAMETERS = ["getMe", "getWebhookInfo"] as const;
-
 /** What a method takes. */
-export type TelegramParameters<M extends TelegramMethod> = M extends
-  typeof WITHOUT_PARAMETERS[number] ? Record<never, never> : Parameters<Raw[M]>[0];
+export type TelegramParameters<M extends TelegramMethod> = M extends "getMe" | "getWebhookInfo"
+  ? Record<never, never>
+  : Parameters<Raw[M]>[0];
 
 /** What it gives. */
 export type TelegramResult<M extends TelegramMethod> = Awaited<ReturnType<Raw[M]>>;
@@ -31,7 +38,8 @@ export interface TelegramApiDeps {
   /** `https://api.telegram.org`, or that of a server of one's own; without a slash at its end. */
   apiUrl: string;
   clock: Pick<Clock, "elapsed" | "after">;
-  fetch: typeof fetch;
+  /** Default: the runtime's. */
+  fetch?: typeof fetch;
 }
 
 /** Bounds of one call. */
@@ -41,33 +49,21 @@ export interface CallOptions {
 }
 
 const TIMEOUT_MS = 60_000;
-
-/** Bytes of an answer: a hundred updates, each with messages that they answer, are far below it. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** Chats that are known to have had too much. */
-const MAX_QUIET = 1_000;
+const FILE_TIMEOUT_MS = 120_000;
 
 export class TelegramApi {
   readonly #deps: TelegramApiDeps;
-  readonly #raw: Raw;
-  /** Until when a chat takes nothing, by its id; `elapsed` of the clock. */
-  readonly #quiet = new Map<string, number>();
+  /** By chat. */
+  readonly #pauses: Pauses;
 
   constructor(deps: TelegramApiDeps) {
     this.#deps = deps;
-    this.#raw = new Api(deps.token, {
-      apiRoot: deps.apiUrl,
-      // A redirect would be given the token.
-      baseFetchConfig: { redirect: "error" },
-      fetch: (input: string, init?: RequestInit) => this.#fetch(input, init),
-    } as unknown as ApiClientOptions).raw;
+    this.#pauses = new Pauses(deps.clock);
   }
 
   /**
-   * Calls a method, once. Rejects with a `TelegramFault`, or with the signal's reason. A chat that was
-   * flooded is left alone until the time that Telegram has said is over: the call rejects without being
-   * made.
+   * Calls a method, once. Rejects as `callError` has it, or with the signal's reason. A chat that was flooded
+   * is left alone until the time that Telegram has said is over: the call rejects without being made.
    */
   async call<M extends TelegramMethod>(
     method: M,
@@ -75,74 +71,78 @@ export class TelegramApi {
     { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {},
   ): Promise<TelegramResult<M>> {
     signal?.throwIfAborted();
-    const chat = (parameters as { chat_id?: unknown }).chat_id;
-    this.#requireQuietOver(method, chat);
-    const { clock } = this.#deps;
-    const run = this.#raw[method] as (...args: unknown[]) => Promise<TelegramResult<M>>;
-    return await withDeadline({ timeoutMs, signal, clock }, async (ending) => {
-      try {
-        return await (WITHOUT_PARAMETERS.some((name) => name === method)
-          ? run(ending)
-          : run(parameters, ending));
-      } catch (error) {
-        if (signal?.aborted) throw signal.reason;
-        const fault = ending.aborted
-          ? new TelegramFault("cut_off", `Telegram did not answer ${method} in time`)
-          : this.#faultOf(method, error);
-        if (fault.kind === "flood") this.#keepQuiet(chat, fault.retryAfterMs);
-        throw fault;
-      }
-    });
-  }
-
-  /**
-   * A file that `getFile` has named. Rejects as `call` does; the body is the caller's to read, until the
-   * signal ends it.
-   */
-  async download(filePath: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const { apiUrl, token } = this.#deps;
-    const path = filePath.split("/").map(encodeURIComponent).join("/");
+    const { token, apiUrl: apiRoot } = this.#deps;
+    const { chat_id: chat = "" } = parameters as { chat_id?: string | number };
+    const leftMs = this.#pauses.leftMs(String(chat));
+    if (leftMs > 0) throw refusal(method, { status: 429, said: "it is flooded" }, leftMs);
+    const { raw } = new Api(token, {
+      apiRoot,
+      fetch: (input: string, init?: RequestInit) => this.#fetch(input, init, { signal, timeoutMs }),
+    } as unknown as ApiClientOptions);
+    const run = raw[method] as (...args: unknown[]) => Promise<TelegramResult<M>>;
     try {
-      const response = await this.#deps.fetch(`${apiUrl}/file/bot${token}/${path}`, {
-        signal,
-        redirect: "error",
-      });
-      if (response.ok && response.body !== null) return response.body;
-      await response.body?.cancel();
-      // It is gone, or was never there.
-      const isGone = response.status === 400 || response.status === 404;
-      throw isGone
-        ? new TelegramFault("rejected", "Telegram has no such file")
-        : faultOfStatus("a file", response.status);
+      // What takes no parameters has a signal in their place.
+      return await (Object.keys(Object(parameters)).length === 0 ? run() : run(parameters));
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw this.#faultOf("a file", error);
+      signal?.throwIfAborted();
+      const fault = error instanceof GrammyError
+        ? this.#refused(method, error)
+        : this.#unanswered(error instanceof HttpError ? error.error : error);
+      const pauseMs = pauseOf(fault);
+      if (chat !== "" && pauseMs > 0) this.#pauses.begin(String(chat), pauseMs);
+      throw fault;
     }
   }
 
-  /** Takes the answer whole, so that one that is none of the Bot API's is told with its status. */
-  async #fetch(input: string, init?: RequestInit): Promise<Response> {
-    const response = await this.#deps.fetch(input, init);
-    const text = await readText(response, init?.signal ?? undefined);
-    const answer = parse(text);
-    if (typeof answer?.ok === "boolean") return new Response(text);
-    throw faultOfStatus("a request", response.status);
-  }
-
-  #requireQuietOver(method: string, chat: unknown): void {
-    const leftMs = (this.#quiet.get(String(chat)) ?? 0) - this.#deps.clock.elapsed();
-    if (chat === undefined || leftMs <= 0) return;
-    throw new TelegramFault("flood", `Telegram wants no ${method} for this chat yet`, {
-      retryAfterMs: leftMs,
+  /** A file that `getFile` has named; undefined for more bytes. Rejects as `call` does. */
+  download(
+    filePath: string,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { apiUrl, token } = this.#deps;
+    const path = filePath.split("/").map(encodeURIComponent).join("/");
+    const answer = boundedFetch(`${apiUrl}/file/bot${token}/${path}`, undefined, {
+      ...{ ...this.#deps, peer: "Telegram", field: "apiUrl" },
+      ...{ timeoutMs: FILE_TIMEOUT_MS, maxBytes, signal },
     });
+    return bytesOf(answer.then((answer) => {
+      if (answer.ok) return answer;
+      throw refusal("a file", { status: answer.status });
+    }));
   }
 
-  #keepQuiet(chat: unknown, ms: number): void {
-    if (chat === undefined) return;
-    const now = this.#deps.clock.elapsed();
-    for (const [known, until] of this.#quiet) if (until <= now) this.#quiet.delete(known);
-    this.#quiet.set(String(chat), now + ms);
-    if (this.#quiet.size > MAX_QUIET) this.#quiet.delete(this.#quiet.keys().next().value!);
+  /** What is none of the Bot API's answers is told with its status. */
+  async #fetch(
+    input: string,
+    init: RequestInit | undefined,
+    options: { signal: AbortSignal | undefined; timeoutMs: number },
+  ): Promise<Response> {
+    const bounds = { ...this.#deps, ...options, peer: "Telegram", field: "apiUrl" };
+    const answer = await boundedFetch(input, init, bounds);
+    const body = await answer.clone().json().catch(() => undefined);
+    if (typeof body?.ok === "boolean") return answer;
+    const { status } = answer;
+    // Somebody who stands before it says nothing of what became of it.
+    const kind = [413, 502, 503].includes(status) ? undefined : "uncertain";
+    throw callError(new FailedCall({ status }), TELEGRAM_FAULTS, { what: "a request", kind });
+  }
+
+  #refused(method: string, { error_code, description, parameters }: GrammyError): Error {
+    // A proxy likes to repeat what it was asked for.
+    const said = this.#withoutToken(String(description)).slice(0, 300);
+    // A server that does not know a method says 404 too, with more words.
+    const status = error_code === 404 && said === "Not Found" ? 401 : error_code;
+    const seconds = Number(parameters.retry_after);
+    const retryAfterMs = seconds > 0 ? seconds * 1_000 : undefined;
+    return refusal(method, { status, said, data: { ...parameters } }, retryAfterMs);
+  }
+
+  /** Such as for a file that could not be read to its end. */
+  #unanswered(error: unknown): Error {
+    if (failedCall(error) !== undefined) return error as Error;
+    const words = error instanceof Error ? error.message : String(error);
+    return noAnswer(`Telegram was cut off: ${this.#withoutToken(words).slice(0, 300)}`);
   }
 
   #withoutToken(text: string): string {
@@ -152,47 +152,8 @@ export class TelegramApi {
     const said = text.replaceAll(token, "***");
     return secret === "" ? said : said.replaceAll(secret, "***");
   }
-
-  #faultOf(method: string, error: unknown): TelegramFault {
-    if (error instanceof TelegramFault) return error;
-    if (error instanceof GrammyError) {
-      const { error_code, parameters } = error;
-      // A proxy likes to repeat what it was asked for.
-      const description = this.#withoutToken(String(error.description));
-      return faultOfRefusal(method, { error_code, parameters, description });
-    }
-    const reason = error instanceof HttpError ? error.error : error;
-    if (reason instanceof TelegramFault) return reason;
-    const { cause = reason } = Object(reason) as Error;
-    const words = cause instanceof Error ? cause.message : String(cause);
-    // What stands before it names the address.
-    const said = this.#withoutToken(words.replace(/^.*client error \(\w+\): /s, "")).slice(0, 300);
-    // What was not written cannot have arrived.
-    return neverSent(reason)
-      ? new TelegramFault("unreachable", `Telegram cannot be reached: ${said}`)
-      : new TelegramFault("cut_off", `Telegram was cut off: ${said}`);
-  }
 }
 
-function faultOfStatus(what: string, status: number): TelegramFault {
-  const said = `Telegram answered ${what} with the status ${status}`;
-  // A proxy that gave up waiting says nothing of what became of it.
-  if (status === 504 || status < 400) return new TelegramFault("cut_off", said);
-  if (status === 502 || status === 503) return new TelegramFault("unreachable", said);
-  if (status === 413) return new TelegramFault("rejected", `${said}: it is too large`);
-  return new TelegramFault("server", said);
-}
-
-async function readText(response: Response, signal?: AbortSignal): Promise<string> {
-  const bytes = await readBounded(response, MAX_ANSWER_BYTES, signal);
-  if (bytes === undefined) throw new TelegramFault("server", "Telegram's answer is too long");
-  return new TextDecoder().decode(bytes);
-}
-
-function parse(text: string): { ok?: unknown } | undefined {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
-  }
+function refusal(what: string, call: Partial<FailedCall>, retryAfterMs?: number): Error {
+  return callError(new FailedCall(call), TELEGRAM_FAULTS, { what, retryAfterMs });
 }

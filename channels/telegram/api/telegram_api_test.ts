@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
 import { TelegramApi } from "./telegram_api.ts";
-import { TelegramFault, type TelegramFaultKind, toDeliveryError } from "./telegram_fault.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../../../lib/channel/delivery_error.ts";
+import { failedCall, ofRepeatable } from "../../../lib/channel/platform/mod.ts";
 
 const TOKEN = "777001:AAFakeTokenOfATest-0123456789_abcdef";
 
@@ -21,10 +28,10 @@ function apiWith(answer: (url: string) => Promise<Response> | Response, clock = 
   });
 }
 
-async function faultOf(api: TelegramApi): Promise<TelegramFault> {
+async function faultOf(api: TelegramApi): Promise<Error> {
   return await assertRejects(
     () => api.call("sendMessage", { chat_id: 1, text: "x" }),
-    TelegramFault,
+    Error,
   );
 }
 
@@ -37,33 +44,36 @@ function deepWords(error: unknown): string {
 Deno.test("call() says nothing of the token, whatever goes wrong", async () => {
   const url = `http://127.0.0.1:9/bot${TOKEN}/sendMessage`;
   const refused = { ok: false, error_code: 400, description: `Bad Request: ${url}` };
-  const answers: [() => Promise<Response> | Response, TelegramFaultKind][] = [
+  const answers: [() => Promise<Response> | Response, unknown][] = [
     [() =>
       Promise.reject(
         new TypeError(
           `error sending request for url (${url}): client error ` +
             "(Connect): tcp connect error: Connection refused",
         ),
-      ), "unreachable"],
+      ), NotConnectedError],
     [() =>
       Promise.reject(
         new TypeError(
           `error sending request for url (${url}): client error ` +
             "(SendRequest): connection closed before message completed",
         ),
-      ), "cut_off"],
-    [() => Promise.reject(new TypeError(`fetch failed for ${url}`)), "cut_off"],
-    [() => new Response(url, { status: 500 }), "server"],
-    [() => new Response(`<a href="${url}">`, { status: 404 }), "server"],
-    [() => new Response("moved", { status: 302, headers: { location: url } }), "cut_off"],
-    [() => Response.json(refused, { status: 400 }), "rejected"],
-    [() => Response.json({ ...refused, description: encodeURIComponent(url) }), "rejected"],
+      ), UncertainDeliveryError],
+    [() => Promise.reject(new TypeError(`fetch failed for ${url}`)), UncertainDeliveryError],
+    [() => new Response(url, { status: 500 }), UncertainDeliveryError],
+    [() => new Response(`<a href="${url}">`, { status: 404 }), UncertainDeliveryError],
+    [() => new Response("moved", { status: 302, headers: { location: url } }), Error],
+    [() => Response.json(refused, { status: 400 }), PermanentDeliveryError],
+    [
+      () => Response.json({ ...refused, description: encodeURIComponent(url) }),
+      PermanentDeliveryError,
+    ],
   ];
   for (const [answer, kind] of answers) {
     const fault = await faultOf(apiWith(answer));
-    assertEquals(fault.kind, kind, fault.message);
+    assertEquals(fault.constructor, kind, fault.message);
     const [, secret] = TOKEN.split(":");
-    assert(!deepWords(toDeliveryError(fault)).includes(secret!), deepWords(fault));
+    assert(!deepWords(ofRepeatable(fault)).includes(secret!), deepWords(fault));
     assert(!fault.message.includes(secret!), fault.message);
   }
 });
@@ -71,22 +81,23 @@ Deno.test("call() says nothing of the token, whatever goes wrong", async () => {
 Deno.test("call() tells what Telegram's codes mean", async () => {
   for (
     const [code, description, kind] of [
-      [401, "Unauthorized", "login"],
-      [404, "Not Found", "login"],
-      [404, "Not Found: method not found", "rejected"],
-      [409, "Conflict: x", "conflict"],
-      [429, "Too Many Requests", "flood"],
-      [400, "Bad Request: x", "rejected"],
-      [403, "Forbidden: x", "rejected"],
-      [500, "Internal Server Error", "server"],
-      [502, "Bad Gateway", "unreachable"],
+      [401, "Unauthorized", LoginRefusedError],
+      [404, "Not Found", LoginRefusedError],
+      [404, "Not Found: method not found", PermanentDeliveryError],
+      [409, "Conflict: x", Error],
+      [429, "Too Many Requests", RetryLaterError],
+      [400, "Bad Request: x", PermanentDeliveryError],
+      [403, "Forbidden: x", PermanentDeliveryError],
+      [500, "Internal Server Error", UncertainDeliveryError],
+      [502, "Bad Gateway", NotConnectedError],
     ] as const
   ) {
     const api = apiWith(() => Response.json({ ok: false, error_code: code, description }));
-    const { kind: found, retryAfterMs } = await faultOf(api);
-    assertEquals(found, kind);
+    const fault = await faultOf(api);
+    assertEquals(fault.constructor, kind);
+    assertEquals(failedCall(fault)?.status, kind === LoginRefusedError ? 401 : code);
     // Where it does not say how long, it is not at once.
-    assertEquals(retryAfterMs > 0, code === 429);
+    if (code === 429) assert((fault as RetryLaterError).retryAfterMs > 0);
   }
 });
 
@@ -96,7 +107,7 @@ Deno.test("call() ends with its time, with its signal, and with an answer that i
   const late = faultOf(never);
   await Promise.resolve();
   clock.tick(60_000);
-  assertEquals((await late).kind, "cut_off");
+  assert(await late instanceof UncertainDeliveryError);
   const ending = new AbortController();
   const stopped = never.call("getMe", {}, { signal: ending.signal });
   ending.abort(new Error("stopped"));
@@ -114,7 +125,7 @@ Deno.test("call() ends with its time, with its signal, and with an answer that i
       }),
     )
   );
-  assertEquals((await faultOf(endless)).kind, "server");
+  assert(await faultOf(endless) instanceof UncertainDeliveryError);
   assert(given < 40, `${given} MiB were read`);
 });
 
@@ -122,16 +133,19 @@ Deno.test("download() tells a file that is gone from trouble, and sends no token
   const { signal } = new AbortController();
   for (
     const [answer, kind] of [
-      [() => new Response("x", { status: 404 }), "rejected"],
-      [() => new Response("x", { status: 502 }), "unreachable"],
-      [() => Promise.reject(new TypeError(`error for /file/bot${TOKEN}/x`)), "cut_off"],
+      [() => new Response("x", { status: 404 }), PermanentDeliveryError],
+      [() => new Response("x", { status: 502 }), NotConnectedError],
+      [
+        () => Promise.reject(new TypeError(`error for /file/bot${TOKEN}/x`)),
+        UncertainDeliveryError,
+      ],
     ] as const
   ) {
     const fault = await assertRejects(
-      () => apiWith(answer).download("documents/x", signal),
-      TelegramFault,
+      () => apiWith(answer).download("documents/x", 1_000, signal),
+      Error,
     );
-    assertEquals(fault.kind, kind);
+    assertEquals(fault.constructor, kind);
     assert(!fault.message.includes(TOKEN));
   }
   let asked = "";
@@ -139,6 +153,6 @@ Deno.test("download() tells a file that is gone from trouble, and sends no token
     asked = url;
     return new Response("x");
   });
-  await (await api.download("documents/a b?.txt", signal)).cancel();
+  assertEquals((await api.download("documents/a b?.txt", 1_000, signal))?.length, 1);
   assertEquals(asked, `http://127.0.0.1:9/file/bot${TOKEN}/documents/a%20b%3F.txt`);
 });

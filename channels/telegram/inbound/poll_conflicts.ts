@@ -8,7 +8,7 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
-import { TelegramFault } from "../api/telegram_fault.ts";
+import { failedCall, pauseOf, reasonOf } from "../../../lib/channel/platform/mod.ts";
 
 /** What it works with. */
 export interface PollConflictDeps {
@@ -38,13 +38,13 @@ export class PollConflicts {
     this.#deps = deps;
   }
 
-  /** A request was refused with 409. Resolves with how long to wait, milliseconds. */
-  async met({ description }: TelegramFault, signal: AbortSignal): Promise<number> {
+  /** A request was refused with 409, in such words. Resolves with how long to wait, milliseconds. */
+  async met(said: string, signal: AbortSignal): Promise<number> {
     const { clock, say, log } = this.#deps;
     const now = clock.elapsed();
     this.#count = now - this.#lastMs > OVER_MS ? 1 : this.#count + 1;
     this.#lastMs = now;
-    const webhookMs = /webhook/i.test(description) ? await this.#webhook(signal) : undefined;
+    const webhookMs = /webhook/i.test(said) ? await this.#webhook(signal) : undefined;
     if (webhookMs !== undefined) return webhookMs;
     const waitMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#count - 1, 10));
     say(`${OTHER_PROGRAM}; again in ${Math.ceil(waitMs / 1_000)} s`);
@@ -73,9 +73,9 @@ export class PollConflicts {
       say(`the webhook to ${host} was removed, since mode is polling`);
       return 0;
     } catch (error) {
-      if (!(error instanceof TelegramFault)) throw error;
-      say(`a webhook is set, and cannot be removed now: ${error.message}`);
-      return Math.max(FIRST_MS, error.retryAfterMs);
+      if (failedCall(error) === undefined) throw error;
+      say(`a webhook is set, and cannot be removed now: ${reasonOf(error)}`);
+      return Math.max(FIRST_MS, pauseOf(error));
     }
   }
 }

@@ -7,10 +7,9 @@
 
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { sleep } from "../../../lib/channel/platform/mod.ts";
+import { failedCall, noAnswer, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
-import { TelegramFault } from "../api/telegram_fault.ts";
 import { PollConflicts } from "./poll_conflicts.ts";
 import { ALLOWED_UPDATES } from "./read_update.ts";
 
@@ -53,7 +52,7 @@ export class PollUpdates {
     this.#conflicts = new PollConflicts(deps);
   }
 
-  /** Polls until the signal is aborted. Rejects with a TelegramFault; `ready`: another poll has gone well. */
+  /** Polls until the signal is aborted. Rejects as a call does; `ready`: another poll has gone well. */
   async run(signal: AbortSignal, ready: () => void): Promise<string> {
     const { clock } = this.#deps;
     // Telegram has said who we are; the first poll may wait long for something to happen.
@@ -70,10 +69,11 @@ export class PollUpdates {
           await sleep(LEAST_MS, clock, signal);
         }
       } catch (error) {
-        const isConflict = error instanceof TelegramFault && error.kind === "conflict";
+        const { status, said = "" } = failedCall(error) ?? {};
+        const isConflict = status === 409;
         this.#hasFailed ||= !isConflict;
         if (!isConflict || signal.aborted) throw error;
-        await sleep(await this.#conflicts.met(error, signal), clock, signal);
+        await sleep(await this.#conflicts.met(said, signal), clock, signal);
       }
     }
     return "";
@@ -89,12 +89,10 @@ export class PollUpdates {
       timeout: holdS,
       allowed_updates: ALLOWED_UPDATES,
     }, { signal, timeoutMs: ANSWER_MS });
-    if (!Array.isArray(updates)) {
-      throw new TelegramFault("server", "Telegram's answer to getUpdates is no list");
-    }
+    if (!Array.isArray(updates)) throw noAnswer("Telegram's answer to getUpdates is no list");
     const known = (updates as Update[]).filter((update) => Number.isSafeInteger(update?.update_id));
     if (known.length < updates.length && known.length === 0) {
-      throw new TelegramFault("server", "Telegram's updates have no numbers");
+      throw noAnswer("Telegram's updates have no numbers");
     }
     if (known.length === 0) return 0;
     known.sort((one, other) => one.update_id - other.update_id);

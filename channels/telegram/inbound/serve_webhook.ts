@@ -7,10 +7,9 @@
 
 import type { Update } from "grammy/types";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
-import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { sleep } from "../../../lib/channel/platform/mod.ts";
+import { LoginRefusedError, PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { failedCall, reasonOf, sleep } from "../../../lib/channel/platform/mod.ts";
 import type { TelegramApi } from "../api/telegram_api.ts";
-import { TelegramFault } from "../api/telegram_fault.ts";
 import type { TelegramConfig } from "../settings.ts";
 import { ALLOWED_UPDATES } from "./read_update.ts";
 
@@ -35,7 +34,7 @@ const RECENT_MS = 2 * LOOK_MS;
 
 /**
  * Serves until the signal is aborted. The webhook stays set then: Telegram keeps for a day what it cannot
- * deliver. Rejects with a TelegramFault.
+ * deliver. Rejects as a call does.
  */
 export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Promise<string> {
   const { config: { webhookHost, webhookPort: port, webhookUrl, webhookSecret }, host } = deps;
@@ -47,7 +46,7 @@ export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Prom
       secret_token: webhookSecret.trim(),
       allowed_updates: ALLOWED_UPDATES,
     }, { signal }).catch((error) => {
-      if (!(error instanceof TelegramFault) || error.kind !== "rejected") throw error;
+      if (!(error instanceof PermanentDeliveryError)) throw error;
       throw new PermanentDeliveryError(`webhookUrl is not taken: ${error.message}`);
     });
     deps.ready();
@@ -113,8 +112,7 @@ async function look(
     else ready();
   } catch (error) {
     if (signal.aborted) return;
-    if (!(error instanceof TelegramFault)) throw error;
-    if (error.kind === "login") throw error;
-    say(`not connected: ${error.message}`);
+    if (failedCall(error) === undefined || error instanceof LoginRefusedError) throw error;
+    say(`not connected: ${reasonOf(error)}`);
   }
 }

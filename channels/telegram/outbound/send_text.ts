@@ -14,7 +14,7 @@ import type {
   TelegramParameters,
   TelegramResult,
 } from "../api/telegram_api.ts";
-import { isRejection } from "../api/telegram_fault.ts";
+import { isRejection } from "../api/telegram_faults.ts";
 import { shownText } from "../text/to_telegram_html.ts";
 import type { ChatPlace } from "./chat_place.ts";
 import { type FileKind, kindOf } from "./outgoing_kinds.ts";

@@ -97,7 +97,7 @@ export function callError(
           retryAfterMs ?? unsaidMs,
         );
       case "refused":
-        return new PermanentDeliveryError(`${peer} refuses ${what}: ${words}`);
+        return new PermanentDeliveryError(`${peer} refused ${what}: ${words}`);
       case "failed":
         return new Error(`${peer} has not done ${what}: ${words}`);
       case "away":
@@ -120,6 +120,12 @@ export function pauseOf(error: unknown): number {
   return error instanceof RetryLaterError && !(error instanceof NotConnectedError)
     ? error.retryAfterMs
     : 0;
+}
+
+/** Why it failed, in words before which it is said that there is no connection. */
+export function reasonOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return words.replace(/^Not connected: /, "");
 }
 
 /** The same error of a call of which a second copy does no harm: nothing is uncertain about that. */

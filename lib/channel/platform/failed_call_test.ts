@@ -53,7 +53,7 @@ Deno.test("callError() says who refuses what, and what to do about it", () => {
   const error = callError(call, TABLE, { what: "the message" });
   assertEquals(
     error.message,
-    "Acme refuses the message: the room is gone; make another (No such room)",
+    "Acme refused the message: the room is gone; make another (No such room)",
   );
   assertEquals(failedCall(error), call);
   assertEquals(failedCall(new Error("another", { cause: new Error("x") })), undefined);

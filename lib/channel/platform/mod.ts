@@ -17,6 +17,7 @@ export {
   noAnswer,
   ofRepeatable,
   pauseOf,
+  reasonOf,
 } from "./failed_call.ts";
 export { fetchWhole } from "./fetch_whole.ts";
 export { MAX_INBOUND_FILE_BYTES } from "./inbound_files.ts";

@@ -25,7 +25,7 @@ import type { Verification, VerifyAction } from "../verification.ts";
 import type { ClickDeps, ClickEntry } from "./approvals.ts";
 import { backoffMs } from "./backoff.ts";
 import type { OutgoingFile, PlatformDriver, PlatformSession } from "./driver.ts";
-import { failedCall, ofRepeatable, pauseOf } from "./failed_call.ts";
+import { failedCall, ofRepeatable, pauseOf, reasonOf } from "./failed_call.ts";
 import { removeLeftFiles } from "./inbound_files.ts";
 import { Intake } from "./intake.ts";
 import { Memory } from "./memory.ts";
@@ -194,7 +194,7 @@ export abstract class PlatformChannel<
         const isSetting = this.#open === undefined && fault === error && !isOfPlatform(error);
         if (isFinal(fault) || isSetting) throw fault;
         retryAfterMs = pauseOf(fault);
-        reason = (fault as Error).message.replace(/^Not connected: /, "");
+        reason = reasonOf(fault);
       }
       if (signal.aborted) return;
       if (reason === undefined) continue;
