@@ -12,6 +12,7 @@ import type { OwnAbilities } from "./client/own_abilities.ts";
 import { StanzaError } from "./client/stanza_error.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
+import { findUpload, type UploadService } from "./files/upload.ts";
 import { Bots } from "./messages/bots.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { Inbox } from "./messages/inbox.ts";
@@ -39,6 +40,7 @@ export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #inbox: Inbox;
   readonly #rooms = new Map<string, Room>();
+  #upload: Promise<UploadService | undefined> | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -97,6 +99,15 @@ export class Connection {
   /** One that we are in, or want to be. */
   room(jid: string): Room | undefined {
     return this.#rooms.get(jid);
+  }
+
+  /** Where the server takes files, if anywhere; looked for once. */
+  upload(): Promise<UploadService | undefined> {
+    return this.#upload ??= findUpload(this.session, this.#deps.settings.jid.domain)
+      .catch((error) => {
+        this.#upload = undefined;
+        throw error;
+      });
   }
 
   /** Who we are, and in which rooms, or why not, for people. */

@@ -37,25 +37,12 @@ export interface WantedRoom {
   password?: string;
 }
 
-export interface XmppSettings {
+/** The section, read: addresses folded, `nick` filled in. */
+export interface XmppSettings extends Omit<XmppConfig, "jid" | "rooms" | "uploadUrl"> {
   jid: Jid;
-  password: string;
-  host: string;
-  port: number;
-  tls: typeof XMPP_TLS_MODES[number];
-  /** Path of a PEM file; empty for the usual certificates. */
-  caFile: string;
-  nick: string;
   rooms: readonly WantedRoom[];
-  respond: "mention" | "all";
-  /** Bare addresses of people whose invitations are taken. */
-  inviteFrom: readonly string[];
-  /** Addresses or nicks of bots. */
-  ignore: readonly string[];
   /** Where the files of the server are; undefined for none. */
   uploadUrl: URL | undefined;
-  /** Of what the channel itself says. */
-  language: string;
 }
 
 const DEFAULT_RESOURCE = "service";
@@ -118,9 +105,11 @@ const PAIR = /^(\S+)\s+(.+)$/;
 
 /** Whether each part of `roomPasswords` is a room and its password. */
 export function areRoomPasswords(text: string): boolean {
-  return text.split(/[,\n]/).map((one) => one.trim()).filter(Boolean).every((one) =>
-    PAIR.test(one)
-  );
+  return pairsOf(text).every((pair) => PAIR.test(pair));
+}
+
+function pairsOf(text: string): string[] {
+  return text.split(/[,\n]/).map((one) => one.trim()).filter(Boolean);
 }
 
 /** Rooms, `room@conference.example.org` or `…/nick`, with passwords of `<room> <password>, …`. */
@@ -131,7 +120,7 @@ function readRooms(
   wrong: (field: string, message: string) => void,
 ): WantedRoom[] {
   const keys = new Map<string, string>();
-  for (const pair of passwords.split(/[,\n]/).map((one) => one.trim()).filter(Boolean)) {
+  for (const pair of pairsOf(passwords)) {
     const [, room, key] = PAIR.exec(pair) ?? [];
     if (room !== undefined) keys.set(foldJid(room), key!);
   }

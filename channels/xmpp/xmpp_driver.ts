@@ -25,14 +25,14 @@ import {
   splitQuotes,
 } from "../../lib/channel/platform/mod.ts";
 import { parseJid } from "./client/jid.ts";
+import { oneLine } from "./client/one_line.ts";
 import { type OwnAbilities, ownAbilities } from "./client/own_abilities.ts";
 import { deliveryErrorOf, StanzaError } from "./client/stanza_error.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
-import type { XmppSession } from "./client/xmpp_session.ts";
 import { Connection } from "./connection.ts";
 import { fetchFile, fileAt } from "./files/download.ts";
 import type { FileHost } from "./files/http_client.ts";
-import { findUpload, uploadFile, type UploadService } from "./files/upload.ts";
+import { uploadFile } from "./files/upload.ts";
 import {
   type Composed,
   composeMessage,
@@ -88,7 +88,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   /** They are presences, which go with the connection. */
   readonly keepsNotes = false;
   readonly files: FileRules<UploadedFile> = {
-    maxBytes: async () => (await this.#upload())?.maxBytes ?? Infinity,
+    maxBytes: async () => (await this.#link().upload())?.maxBytes ?? Infinity,
     takesEmpty: true,
     upload: (file) => this.#uploadFile(file),
   };
@@ -100,7 +100,6 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   readonly #deps: XmppDriverDeps;
   readonly #abilities: OwnAbilities;
   readonly #words: Words;
-  readonly #uploads = new WeakMap<XmppSession, Promise<UploadService | undefined>>();
   #connection: Connection | undefined;
   #problem = "it is starting";
 
@@ -172,7 +171,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     const { memory } = this.#deps.session;
     if (memory.get("encrypted", chatId) !== undefined) return;
     const metadata = thread === undefined ? {} : { thread };
-    await this.#say({ chatId, id: `encrypted-${messageId}`, metadata }, this.#words("encrypted"));
+    await this.#send({ chatId, id: `encrypted-${messageId}`, metadata }, this.#words("encrypted"));
     memory.set("encrypted", chatId, true);
   }
 
@@ -210,33 +209,27 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     const isAnswer = isFirst && kind === "answer";
     const metadata = { ...thread !== undefined && { thread }, ...isAnswer && about };
     const posted = { chatId, id, metadata };
-    if (file === undefined) await this.#say(posted, text);
-    else await this.#deliver({ to: chatId, id, body: file.url, metadata, url: file.url });
+    await this.#send(posted, text, { url: file?.url });
     return posted;
   }
 
   /** By another message that takes its place (XEP-0308). */
   async edit(posted: PostedMessage, { text, kind }: Edit): Promise<void> {
     if (kind === "note") return void this.#showStatus(posted.chatId, text);
-    await this.#say({ ...posted, id: crypto.randomUUID() }, text, posted.id);
+    const id = crypto.randomUUID();
+    await this.#send({ ...posted, id }, text, { replaces: posted.id });
   }
 
   removeNote({ chatId }: PostedMessage): Promise<void> {
     return Promise.resolve(this.#showPresence(chatId, []));
   }
 
-  async #say(
+  /** `url`: that of a file, which is all of the message then. */
+  async #send(
     { chatId, id, metadata }: PostedMessage,
     markdown: string,
-    replaces?: string,
+    { replaces, url }: Pick<Composed, "replaces" | "url"> = {},
   ): Promise<void> {
-    const isRoom = this.#connection?.room(chatId) !== undefined;
-    const body = addressed(bodyOf(markdown), isRoom ? metadata.nick : undefined);
-    await this.#deliver({ to: chatId, id, body, metadata, replaces });
-  }
-
-  async #deliver(message: Omit<Composed, "isRoom">): Promise<void> {
-    const { to: chatId } = message;
     requireAddress(chatId);
     const connection = this.#link();
     const room = connection.room(chatId);
@@ -247,11 +240,12 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
         ? new PermanentDeliveryError(message)
         : new RetryLaterError(message, REJOIN_MS);
     }
+    const isRoom = room !== undefined;
+    const body = url ?? addressed(bodyOf(markdown), isRoom ? metadata.nick : undefined);
     try {
-      const echo = room && { from: room.ownJid, ms: ECHO_MS };
       await connection.session.deliver(
-        composeMessage({ ...message, isRoom: room !== undefined }),
-        echo,
+        composeMessage({ to: chatId, isRoom, id, body, metadata, replaces, url }),
+        room && { from: room.ownJid, ms: ECHO_MS },
       );
     } catch (error) {
       if (!(error instanceof StanzaError)) throw error;
@@ -262,7 +256,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
 
   async #uploadFile({ path }: OutgoingFile): Promise<UploadedFile> {
     const { session } = this.#link();
-    const [service, host] = [await this.#upload(), this.#fileHost()];
+    const [service, host] = [await this.#link().upload(), this.#fileHost()];
     if (service === undefined || host === undefined) {
       throw new PermanentDeliveryError(this.#words("noUpload"));
     }
@@ -271,18 +265,6 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
       name: basename(path),
       url: await uploadFile(path, { session, service, host, signal }),
     };
-  }
-
-  /** Looked for once in a connection. */
-  #upload(): Promise<UploadService | undefined> {
-    const { session } = this.#link();
-    let found = this.#uploads.get(session);
-    if (found === undefined) {
-      found = findUpload(session, this.#deps.settings.jid.domain);
-      this.#uploads.set(session, found);
-      found.catch(() => this.#uploads.delete(session));
-    }
-    return found;
   }
 
   #fileHost(): FileHost | undefined {
@@ -331,7 +313,7 @@ function requireAddress(chatId: string): void {
 /** In a room it has to be seen whose question it answers, and whoever asked is told that it is here. */
 function addressed(body: string, nick: string | undefined): string {
   if (nick === undefined) return body;
-  const name = nick.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 100).toWellFormed();
+  const name = oneLine(nick, 100);
   // A quote and a block of code begin a line.
   return /^(?:>|```)/.test(body) ? `${name}:\n${body}` : `${name}: ${body}`;
 }

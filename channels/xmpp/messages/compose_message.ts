@@ -6,7 +6,7 @@
 
 import { NS } from "../client/namespaces.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
-import type { XmppMetadata } from "./heard_message.ts";
+import type { HeardMessage, XmppMetadata } from "./heard_message.ts";
 
 /** What a message says, and to whom. */
 export interface Composed {
@@ -57,12 +57,7 @@ export function composeState(
 
 /** That a message is here (XEP-0184, XEP-0333); undefined where nobody wants to know. */
 export function composeReceipt(
-  { from, id, wantsReceipt, wantsMarker }: {
-    from: string;
-    id: string;
-    wantsReceipt: boolean;
-    wantsMarker: boolean;
-  },
+  { from, id, wantsReceipt, wantsMarker }: HeardMessage,
 ): XmlElement | undefined {
   if (!wantsReceipt && !wantsMarker) return undefined;
   return xml(
@@ -75,13 +70,7 @@ export function composeReceipt(
 
 /** What stands in `metadata` of a message that answers another. */
 export function metadataOf(
-  { thread, isRoom, senderName, replyId, from }: {
-    thread?: string;
-    isRoom: boolean;
-    senderName: string;
-    replyId: string;
-    from: string;
-  },
+  { thread, isRoom, senderName, replyId, from }: HeardMessage,
 ): Record<string, string> {
   return {
     ...thread !== undefined && { thread },
@@ -92,11 +81,8 @@ export function metadataOf(
 
 /** The same, as it comes back: texts alone, and of bounded length. */
 export function readMetadata(metadata: Readonly<Record<string, unknown>>): XmppMetadata {
-  const read = (name: string) => {
-    const value = metadata[name];
-    return typeof value === "string" && value !== "" && value.length <= 3_100
-      ? { [name]: value }
-      : {};
-  };
-  return { ...read("thread"), ...read("nick"), ...read("replyId"), ...read("replyTo") };
+  return Object.fromEntries(
+    ["thread", "nick", "replyId", "replyTo"].map((name) => [name, metadata[name]])
+      .filter(([, value]) => typeof value === "string" && value !== "" && value.length <= 3_100),
+  );
 }

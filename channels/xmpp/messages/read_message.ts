@@ -60,9 +60,9 @@ export function readMessage(
   context: ReadContext,
   archived?: ArchivedAt,
 ): HeardMessage | undefined {
-  const { type = "normal" } = message.attrs;
-  const from = parseJid(message.attrs.from ?? "");
-  if (from === undefined || from.local === "" || type === "error" || type === "headline") {
+  const { type = "normal", from = "", id = "" } = message.attrs;
+  const sender = parseJid(from);
+  if (sender === undefined || sender.local === "" || type === "error" || type === "headline") {
     return undefined;
   }
   // A copy of a message that somebody else has got says nothing of who wrote it (XEP-0280, 11).
@@ -71,105 +71,91 @@ export function readMessage(
     child.is("result", NS.archive)
   );
   if (isCopy) return undefined;
-  const bare = `${from.local}@${from.domain}`;
-  const room = context.room(bare);
-  if (type === "groupchat") {
-    return room === undefined ? undefined : readGroupchat(message, room, context, archived);
-  }
+  const own = bareJid(context.jid);
+  const chatId = `${sender.local}@${sender.domain}`;
+  const isRoom = type === "groupchat";
+  const known = context.room(chatId);
   // Through a room, in private: whoever has the nick next would get the answer.
-  if (room !== undefined || message.getChild("x", NS.mucUser) !== undefined) return undefined;
-  if (bare === bareJid(context.jid) || context.ignored.has(bare.toLowerCase())) return undefined;
-  const said = readSaid(message, (id) => context.heard(message.attrs.from!, id));
-  if (said === undefined) return undefined;
-  const archiveId = archived?.id ??
-    (context.keepsIds ? archiveIdOf(message, bareJid(context.jid)) : undefined);
-  const thread = message.getChildText("thread")?.slice(0, MAX_THREAD_CHARS);
-  const id = message.attrs.id ?? "";
+  const isPrivate = known !== undefined || message.getChild("x", NS.mucUser) !== undefined;
+  if (isRoom ? known === undefined : isPrivate) return undefined;
+  const room = isRoom ? known : undefined;
+  const senderId = room === undefined ? chatId : senderIn(room, message, context, archived);
+  const isIgnored = room === undefined && context.ignored.has(chatId.toLowerCase());
+  if (senderId === undefined || senderId === own || isIgnored) return undefined;
+  const who = { chatId, isRoom, senderId, from };
+  const said = readSaid(message, (id) => context.heard(authorOf(who), id));
+  const content = room === undefined ? said?.text : said && heardIn(room, said, message, context);
+  if (said === undefined || content === undefined) return undefined;
+  const keepsIds = room === undefined
+    ? context.keepsIds
+    : room.has(NS.stanzaIds) || room.has(NS.archive);
+  const archiveId = archived?.id ?? (keepsIds ? archiveIdOf(message, room?.jid ?? own) : undefined);
+  const thread = isRoom ? "" : message.getChildText("thread")?.slice(0, MAX_THREAD_CHARS);
+  const wants = (name: string, xmlns: string) =>
+    !isRoom && id !== "" && message.getChild(name, xmlns) !== undefined;
   return {
-    chatId: bare,
-    isRoom: false,
-    senderId: bare,
-    senderName: from.local,
-    from: message.attrs.from!,
-    content: said.text,
+    ...who,
+    senderName: isRoom ? sender.resource : sender.local,
+    content,
     urls: said.urls,
     messageId: messageIdOf(message, archiveId),
     replaces: said.replaces,
-    sentAt: archived?.sentAt ?? delayOf(message, [
-      bareJid(context.jid),
-      domainOf(context.jid),
-    ]) ?? context.now,
+    sentAt: archived?.sentAt ?? delayOf(message, [own, domainOf(own)]) ?? context.now,
     id,
-    replyId: id,
-    ...thread !== undefined && thread !== "" && { thread },
-    wantsReceipt: id !== "" && message.getChild("request", NS.receipts) !== undefined,
-    wantsMarker: id !== "" && message.getChild("markable", NS.markers) !== undefined,
+    replyId: isRoom ? archiveId ?? "" : id,
+    thread: thread || undefined,
+    wantsReceipt: wants("request", NS.receipts),
+    wantsMarker: wants("markable", NS.markers),
     isEncrypted: said.isEncrypted,
   };
 }
 
-function readGroupchat(
+type ReadRoom = NonNullable<ReturnType<ReadContext["room"]>>;
+
+/** Who has written in a room; undefined for a nick of ours, for the room, and for whom nobody is to hear. */
+function senderIn(
+  room: ReadRoom,
   message: XmlElement,
-  room: NonNullable<ReturnType<ReadContext["room"]>>,
-  context: ReadContext,
+  { ignored }: ReadContext,
   archived: ArchivedAt | undefined,
-): HeardMessage | undefined {
-  const from = message.attrs.from!;
-  const nick = resourceOf(from);
+): string | undefined {
+  const nick = resourceOf(message.attrs.from!);
   // The room itself, or before we are in it.
   if (nick === "" || (!room.isIn && archived === undefined)) return undefined;
   // What was said before we came: the archive has it, where there is one.
   if (archived === undefined && message.getChild("delay", NS.delay) !== undefined) return undefined;
   const occupant = occupantOf(message, room, archived);
   if (occupant === undefined) return undefined;
-  const { jid } = occupant;
-  const own = bareJid(context.jid);
+  const { jid, occupantId } = occupant;
   // Of old messages nobody says any more under which of its nicks we were known; lines stand behind it
   // where it was in use.
   const plainNick = room.wantedNick.replace(/_*$/, "");
   const isOwnNick = archived === undefined
     ? nick === room.nick
     : jid === undefined && (nick === room.nick || nick.replace(/_*$/, "") === plainNick);
-  if (jid === own || isOwnNick) return undefined;
-  const { ignored } = context;
-  if (ignored.has(nick.toLowerCase()) || (jid !== undefined && ignored.has(jid.toLowerCase()))) {
-    return undefined;
-  }
-  const senderId = jid ?? `${room.jid}/${occupant.occupantId ?? nick}`;
-  const author = authorOf({ isRoom: true, chatId: room.jid, senderId, from });
-  const said = readSaid(message, (id) => context.heard(author, id));
-  if (said === undefined) return undefined;
-  const addressed = addressedText(said.text, room.nick) ??
-    (isMention(message, { own, room: room.jid, nick: room.nick }) ? said.text : undefined);
-  const isForUs = context.respond === "all" || said.replaces !== undefined;
-  const content = isForUs ? addressed ?? said.text : addressed;
+  const isIgnored = [nick, jid].some((one) => one && ignored.has(one.toLowerCase()));
+  if (isOwnNick || isIgnored) return undefined;
+  return jid ?? `${room.jid}/${occupantId ?? nick}`;
+}
+
+/** What is said to us in a room; undefined for what is not. */
+function heardIn(
+  room: ReadRoom,
+  { text, replaces, isEncrypted }: Said,
+  message: XmlElement,
+  { jid, respond }: ReadContext,
+): string | undefined {
   // One that is encrypted says to nobody whom it is for.
-  if (content === undefined || (said.isEncrypted && context.respond !== "all")) return undefined;
-  const keepsIds = room.has(NS.stanzaIds) || room.has(NS.archive);
-  const archiveId = archived?.id ?? (keepsIds ? archiveIdOf(message, room.jid) : undefined);
-  return {
-    chatId: room.jid,
-    isRoom: true,
-    senderId,
-    senderName: nick,
-    from,
-    content,
-    urls: said.urls,
-    messageId: messageIdOf(message, archiveId),
-    replaces: said.replaces,
-    sentAt: archived?.sentAt ?? context.now,
-    id: message.attrs.id ?? "",
-    replyId: archiveId ?? "",
-    wantsReceipt: false,
-    wantsMarker: false,
-    isEncrypted: said.isEncrypted,
-  };
+  if (isEncrypted && respond !== "all") return undefined;
+  const us = { own: bareJid(jid), room: room.jid, nick: room.nick };
+  const isForUs = respond === "all" || replaces !== undefined || isMention(message, us);
+  return addressedText(text, room.nick) ?? (isForUs ? text : undefined);
 }
 
 /** Who wrote in a room. Undefined where the room says who is who, and does not say it of this one. */
 function occupantOf(
   message: XmlElement,
-  room: NonNullable<ReturnType<ReadContext["room"]>>,
+  room: ReadRoom,
   archived: ArchivedAt | undefined,
 ): Occupant | undefined {
   const nick = resourceOf(message.attrs.from!);
