@@ -8,17 +8,20 @@ import type { GatewayDispatchPayload, RawFile } from "discord.js";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import {
   type ApprovalButton,
+  boundedFetch,
   type Edit,
+  failedCall,
   type FileRules,
+  NOT_PERMITTED,
   type OutgoingFile,
   type PlatformDriver,
   type PlatformFile,
   type PlatformMessage,
   type PlatformSession,
   type Posting,
-  readBounded,
+  reasonOf,
   sleep,
-  withDeadline,
+  TOO_LARGE,
 } from "../../lib/channel/platform/mod.ts";
 import { registerCommand } from "./account/register_command.ts";
 import { OwnMessages } from "./account/own_messages.ts";
@@ -36,7 +39,7 @@ import { type ReceivedEvent, Receiver } from "./inbound/receiver.ts";
 import { type MessageRef, Sender } from "./outbound/sender.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
-import { deliveryFault, loginRefused } from "./rest/delivery_fault.ts";
+import { loginRefused } from "./rest/discord_faults.ts";
 import type { DiscordSettings } from "./settings.ts";
 import { renderPart, splitForDiscord } from "./text/to_discord.ts";
 import { toStatus } from "./text/to_status.ts";
@@ -230,7 +233,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
       servers: slashServers,
     }).catch((error) => {
       if (this.#closing.signal.aborted) return;
-      const reason = deliveryFault(error).message.slice(0, 300);
+      const reason = reasonOf(error).slice(0, 300);
       log.warning("The slash command could not be registered", { reason });
     });
   }
@@ -281,16 +284,16 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | undefined | "gone"> {
     const { clock } = this.#session.host;
+    const bounds = { peer: "Discord's store", timeoutMs: FETCH_MS, maxBytes, clock, signal };
     try {
-      return await withDeadline({ timeoutMs: FETCH_MS, clock, signal }, async (ending) => {
-        const response = await fetch(url, { redirect: "error", signal: ending });
-        if (response.ok) return await readBounded(response, maxBytes, ending);
-        await response.body?.cancel();
-        if (response.status !== 429 && response.status < 500) return "gone";
-        throw new Error(`Discord's store answered ${response.status}`);
-      });
+      const answer = await boundedFetch(url, undefined, bounds);
+      if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+      if (answer.status !== 429 && answer.status < 500) return "gone";
+      throw new Error(`Discord's store answered ${answer.status}`);
     } catch (error) {
-      if (error instanceof Deno.errors.NotCapable) return "gone";
+      const { code } = failedCall(error) ?? {};
+      if (code === TOO_LARGE) return undefined;
+      if (code === NOT_PERMITTED) return "gone";
       throw error;
     }
   }

@@ -10,7 +10,6 @@ import { PlatformChannel, type PlatformSession } from "../../lib/channel/platfor
 import { DiscordDriver } from "./discord_driver.ts";
 import type { InboundItem } from "./inbound/inbound_item.ts";
 import type { MessageRef } from "./outbound/sender.ts";
-import { deliveryFault } from "./rest/delivery_fault.ts";
 import { type DiscordSettings, discordSettings } from "./settings.ts";
 
 /** The fields of the manifest, defaults included. */
@@ -30,9 +29,5 @@ export class DiscordChannel extends PlatformChannel<DiscordConfig, InboundItem, 
 
   protected open(session: PlatformSession<InboundItem>): Promise<DiscordDriver> {
     return DiscordDriver.open(this.#settings, session);
-  }
-
-  protected override classify(error: unknown): unknown {
-    return deliveryFault(error);
   }
 }

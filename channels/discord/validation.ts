@@ -7,12 +7,13 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { reasonOf } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
-import { isLoginRefused } from "./rest/delivery_fault.ts";
 
 /** GATEWAY_MESSAGE_CONTENT, and that of a bot on fewer than 100 servers. */
 const MAY_READ = (1 << 18) | (1 << 19);
@@ -56,14 +57,13 @@ async function ask(api: DiscordApi): Promise<SetupFinding[]> {
     }
     return findings;
   } catch (reason) {
-    if (isLoginRefused(reason)) {
+    if (reason instanceof LoginRefusedError) {
       return [error(
         "token",
         "Discord does not know the token: make a new one in the developer portal (Bot, Reset Token)",
       )];
     }
-    const said = reason instanceof Error ? reason.message.slice(0, 200) : "no answer";
-    return [warning("apiUrl", `Discord cannot be asked now: ${said}`)];
+    return [warning("apiUrl", `Discord cannot be asked now: ${reasonOf(reason).slice(0, 200)}`)];
   }
 }
 

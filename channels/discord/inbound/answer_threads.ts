@@ -7,7 +7,7 @@
 import type { Memory } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
-import { discordCode } from "../rest/delivery_fault.ts";
+import { discordCode } from "../rest/discord_faults.ts";
 import type { InboundItem } from "./inbound_item.ts";
 
 /** Channels of text and of announcements: others have no threads, or are one. */

@@ -9,7 +9,7 @@ import type { Clock } from "../../../lib/base/clock.ts";
 import { RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { SeenChannel } from "../gateway/bookmark.ts";
-import { discordCode } from "../rest/delivery_fault.ts";
+import { discordCode } from "../rest/discord_faults.ts";
 
 /** Pages of 100 messages of one channel. */
 const MAX_PAGES = 5;

@@ -7,15 +7,19 @@
 
 import type { APIMessage, RawFile } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  PermanentDeliveryError,
+  UncertainDeliveryError,
+} from "../../../lib/channel/delivery_error.ts";
+import { noAnswer } from "../../../lib/channel/platform/mod.ts";
 import {
   type DiscordApi,
   type InteractionRef,
   isSnowflake,
   type MessageBody,
 } from "../rest/discord_api.ts";
-import { CutOffError } from "../rest/cut_off_error.ts";
-import { deliveryFault, discordCode, isCutOff, isLoginRefused } from "../rest/delivery_fault.ts";
+import { discordCode } from "../rest/discord_faults.ts";
 
 /** Waits before a message that was cut off is given again under its nonce, milliseconds. */
 const AGAIN_MS = [500, 1_500];
@@ -97,19 +101,15 @@ export class Sender {
       ...options.body,
       ...attachments(files),
     };
-    try {
-      const first = isAnswer ? await this.#answerInteraction(place, said, files) : undefined;
-      if (first !== undefined) return { channelId: chatId, id: first.id };
-      const reply = isAnswer ? this.#replyTo(chatId, metadata) : undefined;
-      const body = { ...said, nonce: await this.#nonce(key), enforce_nonce: true };
-      const { id } = reply === undefined
-        ? await this.#create(chatId, body, files)
-        : await this.#reply(chatId, reply, body, files);
-      remember(this.#sent, id);
-      return { channelId: chatId, id };
-    } catch (error) {
-      throw deliveryFault(error);
-    }
+    const first = isAnswer ? await this.#answerInteraction(place, said, files) : undefined;
+    if (first !== undefined) return { channelId: chatId, id: first.id };
+    const reply = isAnswer ? this.#replyTo(chatId, metadata) : undefined;
+    const body = { ...said, nonce: await this.#nonce(key), enforce_nonce: true };
+    const { id } = reply === undefined
+      ? await this.#create(chatId, body, files)
+      : await this.#reply(chatId, reply, body, files);
+    remember(this.#sent, id);
+    return { channelId: chatId, id };
   }
 
   /** Gives a message another text. Rejects as a delivery does. */
@@ -118,20 +118,16 @@ export class Sender {
     content: string,
     body: MessageBody = {},
   ): Promise<void> {
-    try {
-      await this.#again(() =>
-        this.#deps.api.editMessage(channelId, id, { content, allowed_mentions: MENTIONS, ...body })
-      );
-    } catch (error) {
-      throw deliveryFault(error);
-    }
+    await this.#again(() =>
+      this.#deps.api.editMessage(channelId, id, { content, allowed_mentions: MENTIONS, ...body })
+    );
   }
 
   #create(chatId: string, body: MessageBody, files: RawFile[]): Promise<APIMessage> {
     return this.#again(async () => {
       const message = await this.#deps.api.createMessage(chatId, body, files);
       if (isSnowflake(message?.id)) return message;
-      throw new CutOffError("Discord has not said which message it made of it");
+      throw noAnswer("Discord has not said which message it made of it");
     });
   }
 
@@ -157,7 +153,7 @@ export class Sender {
       try {
         return await call();
       } catch (error) {
-        if (!isCutOff(error)) throw error;
+        if (!(error instanceof UncertainDeliveryError)) throw error;
         await this.#deps.sleep(waitMs);
       }
     }
@@ -184,7 +180,7 @@ export class Sender {
       return await this.#again(() => api.editOriginalAnswer(interaction, body, files));
     } catch (error) {
       // It is too late for it, or nobody waits any more: it is a message like any other then.
-      if (discordCode(error) !== undefined || isLoginRefused(error)) return undefined;
+      if (discordCode(error) !== undefined || error instanceof LoginRefusedError) return undefined;
       throw error;
     }
   }

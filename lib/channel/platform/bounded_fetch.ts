@@ -15,6 +15,9 @@ import { withDeadline } from "./with_deadline.ts";
 /** The code of an answer that has more bytes than it may. */
 export const TOO_LARGE = "too_large";
 
+/** The code of an address that the channel may not speak to. */
+export const NOT_PERMITTED = "not_permitted";
+
 /** Bounds of a request, and who is asked. */
 export interface FetchBounds {
   /** At the head of a sentence: `Telegram`. */
@@ -57,7 +60,7 @@ export async function boundedFetch(
       const reason = reasonOf(error);
       if (!neverSent(error)) throw noAnswer(`${peer} was cut off${reason}`);
       throw Object.assign(new NotConnectedError(`${peer} cannot be reached${reason}`), {
-        cause: new FailedCall({}),
+        cause: new FailedCall({ code: isNotPermitted(error) ? NOT_PERMITTED : "" }),
       });
     }
     if (answer === undefined) throw noAnswer(`${peer}'s answer is too large`, { code: TOO_LARGE });
@@ -82,10 +85,14 @@ export async function bytesOf(
   }
 }
 
+function isNotPermitted(error: unknown): boolean {
+  return error instanceof Deno.errors.NotCapable;
+}
+
 /** What the runtime says below the address, which stands before it. */
 function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error;
-  if (name === "NotCapable") return ": it is not permitted";
+  if (isNotPermitted(error)) return ": it is not permitted";
+  const { message, cause } = error as Error;
   const words = cause instanceof Error ? cause.message : message;
   const [, reason] = /client error \(\w+\): (.*)$/s.exec(words) ?? [];
   return reason === undefined ? "" : `: ${reason.replace(/\s+/g, " ").slice(0, 200)}`;

@@ -6,7 +6,13 @@
 
 export { abortable } from "../../base/abortable.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
-export { boundedFetch, bytesOf, type FetchBounds, TOO_LARGE } from "./bounded_fetch.ts";
+export {
+  boundedFetch,
+  bytesOf,
+  type FetchBounds,
+  NOT_PERMITTED,
+  TOO_LARGE,
+} from "./bounded_fetch.ts";
 export {
   callError,
   type CallFacts,
