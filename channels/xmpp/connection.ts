@@ -15,7 +15,7 @@ import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload, type UploadService } from "./files/upload.ts";
 import { Bots } from "./messages/bots.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
-import { Inbox } from "./messages/inbox.ts";
+import { ACCOUNT, Inbox } from "./messages/inbox.ts";
 import { readInvitation } from "./messages/read_message.ts";
 import { Room } from "./rooms/room.ts";
 import type { WantedRoom, XmppSettings } from "./settings.ts";
@@ -76,7 +76,7 @@ export class Connection {
       address: { host, port, tls, domain: jid.domain, caCerts },
       login: { ...jid, password },
       clock: platform.host.clock,
-      room: () => connection && connection.#inbox.room(),
+      room: () => connection && connection.#inbox.writing,
       onStanza: (stanza) => connection && connection.#take(stanza),
       info: abilities.info,
     }, signal);
@@ -84,7 +84,8 @@ export class Connection {
       const features = await accountFeatures(session);
       signal.throwIfAborted();
       connection = new Connection(deps, session, features);
-      await connection.#inbox.begin();
+      // The first start begins with this moment, before anybody sees that we are there.
+      if (platform.cursor(ACCOUNT) === undefined) await connection.#inbox.catchUp();
       await connection.#appear();
       signal.throwIfAborted();
     } catch (error) {

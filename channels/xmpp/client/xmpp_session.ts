@@ -170,9 +170,11 @@ export class XmppSession {
     const { room } = this.#deps;
     try {
       while (!this.#isOver) {
-        this.#heard();
         await room?.();
-        this.#take(await this.#stream.next());
+        this.#listen();
+        const element = await this.#stream.next();
+        this.#cancelSilence();
+        this.#take(element);
       }
     } catch (error) {
       this.abandon(error as Error);
@@ -266,9 +268,8 @@ export class XmppSession {
     this.post(xml("iq", { type: "error", id, to }, xml("error", { type: "cancel" }, error)));
   }
 
-  /** Somebody is there. */
-  #heard(): void {
-    this.#cancelSilence();
+  /** Waits for a word of the server, and no longer than somebody who is there needs for one. */
+  #listen(): void {
     const { clock } = this.#deps;
     this.#cancelSilence = clock.after(SILENCE_MS, () => {
       if (this.#acks.isOn) this.#acks.ask();

@@ -8,9 +8,10 @@ import type { Clock } from "../../../lib/base/clock.ts";
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
 import type { Intake } from "../../../lib/channel/platform/intake.ts";
 import type { Memory } from "../../../lib/channel/platform/memory.ts";
+import { sleep } from "../../../lib/channel/platform/sleep.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import { writeCursor } from "../archive/archive_cursor.ts";
-import { catchUp, firstCursor, MAX_PAGES, PAGE_MESSAGES } from "../archive/catch_up.ts";
+import { catchUp, MAX_PAGES, PAGE_MESSAGES } from "../archive/catch_up.ts";
 import { type ArchivedMessage, MessageArchive } from "../archive/message_archive.ts";
 import { bareJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
@@ -42,9 +43,6 @@ export interface InboxDeps {
   log: Pick<Log, "info" | "warning">;
 }
 
-/** Messages that may be on their way to the disk; behind them the server is not read from. */
-const MAX_PENDING = 64;
-
 /** Messages of others after which it is kept how far an archive was read. */
 const MAX_UNKEPT = 200;
 
@@ -52,7 +50,8 @@ const AGAIN_MS = 60_000;
 
 const MAX_HELD = 1_000;
 
-const ACCOUNT = "account";
+/** Of the archive of the account. */
+export const ACCOUNT = "account";
 
 /** Under which it is remembered what was heard, for corrections of it. */
 const HEARD = "heard";
@@ -65,27 +64,21 @@ export class Inbox {
   readonly #cursors = new Map<string, string>();
   /** Archives that are being read; true where they have to be read once more behind that. */
   readonly #reading = new Map<string, boolean>();
-  readonly #timers = new Set<() => void>();
-  /** Messages that the server had kept, until it is known whether its archive has them. */
-  readonly #held = new Map<
-    string,
-    { heard: HeardMessage; resolve: () => void; reject: (error: Error) => void }
-  >();
+  /** Messages that the server had kept, each to be told whether its archive has it. */
+  readonly #held = new Map<string, (isArchived: boolean) => void>();
+  readonly #ending = new AbortController();
   #pending = 0;
   #unkept = 0;
-  /** Writes that are under way: each waits for those before it. */
   #writing: Promise<void> = Promise.resolve();
-  #room = Promise.withResolvers<void>();
-  #isOver = false;
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
     this.#archive = new MessageArchive(deps.session);
   }
 
-  /** To be waited for before more is read; undefined where nothing has to be. */
-  room(): Promise<void> | undefined {
-    return this.#pending < MAX_PENDING ? undefined : this.#room.promise;
+  /** Writes that are under way, each of which waits for those before it; behind them more may be read. */
+  get writing(): Promise<void> {
+    return this.#writing;
   }
 
   /** Takes a message; resolves when it is on the disk, undefined where there is nothing to keep. */
@@ -115,18 +108,6 @@ export class Inbox {
     return isStored && !this.#current.has(ACCOUNT) ? this.#hold(heard) : this.#add([heard]);
   }
 
-  /** To be called before anybody sees that we are there. Rejects where the connection has ended. */
-  async begin(): Promise<void> {
-    const { intake, hasArchive, clock } = this.#deps;
-    if (!hasArchive || intake.cursor(ACCOUNT) !== undefined) return;
-    const cursor = await firstCursor({
-      archive: this.#archive,
-      room: undefined,
-      now: () => clock.now(),
-    });
-    await intake.add([], { [ACCOUNT]: cursor });
-  }
-
   /** Reads what was said while we were away. Never rejects. */
   async catchUp(room?: Room): Promise<void> {
     if (room === undefined ? !this.#deps.hasArchive : !room.has(NS.archive)) return;
@@ -139,12 +120,13 @@ export class Inbox {
     do {
       this.#reading.set(name, false);
       await this.#read(room, name);
-    } while (this.#reading.get(name) === true && !this.#isOver);
+    } while (this.#reading.get(name) === true && !this.#ending.signal.aborted);
     this.#reading.delete(name);
   }
 
   async #read(room: Room | undefined, name: string): Promise<void> {
     const { intake, session, clock, log } = this.#deps;
+    const { signal } = this.#ending;
     const chat = room?.jid ?? ACCOUNT;
     try {
       const isWhole = await catchUp({
@@ -153,46 +135,43 @@ export class Inbox {
         stored: intake.cursor(name),
         now: () => clock.now(),
         take: (messages, cursor) => {
-          if (this.#isOver) throw new Error("The connection is closed");
+          signal.throwIfAborted();
           // It goes further than what is remembered of before.
           this.#cursors.delete(name);
           return intake.add(this.#heardOf(messages, room).map(entryOf), { [name]: cursor });
         },
       });
       this.#current.add(name);
-      if (room === undefined) await this.#release();
+      if (room === undefined) this.#release();
       if (isWhole) return;
       const read = MAX_PAGES * PAGE_MESSAGES;
       log.warning("More was said while the channel was away than is read", { chat, read });
     } catch (error) {
-      if (this.#isOver || session.isOver) return;
+      if (signal.aborted || session.isOver) return;
       const reason = error instanceof Error ? error.message : String(error);
       log.warning("An archive cannot be read", { chat, reason });
       const isRefused = error instanceof StanzaError && error.kind !== "wait";
+      if (!isRefused) {
+        return void sleep(AGAIN_MS, clock, signal).then(() => {
+          if (!signal.aborted && room?.isIn !== false) void this.catchUp(room);
+        });
+      }
       // It says nothing of them: they are taken as they came.
-      if (room === undefined && isRefused) await this.#release().catch(() => {});
-      if (isRefused) return;
-      const cancel = clock.after(AGAIN_MS, () => {
-        this.#timers.delete(cancel);
-        if (room === undefined || room.isIn) void this.catchUp(room);
-      });
-      this.#timers.add(cancel);
+      if (room === undefined) this.#release();
     }
   }
 
   /** Keeps how far archives were read. */
   async close(): Promise<void> {
-    this.#isOver = true;
-    for (const cancel of this.#timers) cancel();
-    this.#room.resolve();
+    this.#ending.abort();
     // What still waits for the disk is read again; nothing waits for that.
     if (this.#cursors.size > 0 && this.#pending === 0) await this.#add([]).catch(() => {});
   }
 
   #context(): ReadContext {
-    const { session, room, keepsIds, respond, ignored, memory, clock } = this.#deps;
+    const { session: { jid }, memory, clock } = this.#deps;
     const heard = (author: string, id: string) => memory.get<string>(HEARD, nameOf(author, id));
-    return { jid: session.jid, room, keepsIds, respond, ignored, heard, now: clock.now() };
+    return { ...this.#deps, jid, heard, now: clock.now() };
   }
 
   /** By the id that its author gave it, and by that of its room, which retractions name (XEP-0424). */
@@ -225,24 +204,23 @@ export class Inbox {
   /** Waits until the archive has said whether it has the message; resolves when it is on the disk. */
   #hold(heard: HeardMessage): Promise<void> {
     if (this.#held.size >= MAX_HELD) return this.#add([heard]);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#forget(heard);
-    this.#held.set(keyOf(heard), { heard, resolve, reject });
-    return promise;
+    this.#held.set(keyOf(heard), resolve);
+    return promise.then((isArchived) => isArchived ? undefined : this.#add([heard]));
   }
 
   /** The archive has it. */
   #forget(heard: HeardMessage): void {
     const key = keyOf(heard);
-    this.#held.get(key)?.resolve();
+    this.#held.get(key)?.(true);
     this.#held.delete(key);
   }
 
   /** What the archive does not have is kept as it came. */
-  async #release(): Promise<void> {
-    const held = [...this.#held.values()];
+  #release(): void {
+    for (const tell of this.#held.values()) tell(false);
     this.#held.clear();
-    for (const { heard, resolve, reject } of held) await this.#add([heard]).then(resolve, reject);
   }
 
   /** Remembers up to where an archive is known now. */
@@ -270,8 +248,6 @@ export class Inbox {
       await writing;
     } finally {
       this.#pending -= 1;
-      this.#room.resolve();
-      this.#room = Promise.withResolvers();
     }
   }
 }
