@@ -287,7 +287,7 @@ Deno.test("MatrixChannel goes on with what the version before it has kept", asyn
   const note = server.say("reading", { sender: server.me, msgtype: "m.notice" });
   const common = { roomId: server.chatId, chatId: server.chatId, senderId: server.senders[0] };
   const more = { senderName: "alice", isShared: true };
-  const intake = await Intake.open({ ...host, take: () => Promise.resolve() });
+  const intake = await Intake.open({ ...host, store: host.intake, take: () => Promise.resolve() });
   const place = `s${server.rooms.pos}`;
   await intake.add([
     {

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { fakeClock } from "../../lib/agent/testing/fake_clock.ts";
 import { ALICE_DM, BOT_USER, GENERAL } from "./testing/fake_workspace.ts";
@@ -8,11 +7,8 @@ import { slackTest } from "./testing/slack_test_case.ts";
 import { TestSlack } from "./testing/test_slack.ts";
 
 /** Until when the channel of a folder has read everything, seconds since 1970. */
-function seenIn({ stateDir }: { stateDir: string }): number {
-  const database = new DatabaseSync(`${stateDir}/intake.sqlite`, { readOnly: true });
-  const row = database.prepare("SELECT value FROM cursors WHERE name = 'seen'").get();
-  database.close();
-  return Number(row?.value);
+function seenIn({ intake }: { intake: { cursors: Record<string, string> } }): number {
+  return Number(intake.cursors.seen);
 }
 
 slackTest(
@@ -143,15 +139,7 @@ slackTest(
     await using app = await TestSlack.connected(slack, { clock });
     await slack.say(ALICE_DM, { text: "before" });
     await app.heard("before");
-    const file = (sql: string) => {
-      const database = new DatabaseSync(`${app.host.stateDir}/intake.sqlite`);
-      database.exec(sql);
-      database.close();
-    };
-    file(
-      `CREATE TRIGGER full BEFORE INSERT ON entries
-       BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
-    );
+    app.host.intake.fault = new Error("database or disk is full");
     const { length } = slack.acknowledged();
     await slack.say(ALICE_DM, { text: "on a full disk" });
     const isRefused = () =>
@@ -161,7 +149,7 @@ slackTest(
       return isRefused();
     });
     assertEquals([slack.acknowledged().length, app.turns("on a full disk")], [length, 0]);
-    file("DROP TRIGGER full");
+    app.host.intake.fault = undefined;
     await app.until(() => {
       if (app.turns("on a full disk") === 0) clock.tick(1_000);
       return app.turns("on a full disk") > 0;

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { FakeHost } from "../../lib/channel/testing/mod.ts";
 import { NS } from "./client/namespaces.ts";
 import { xml } from "./client/xmpp_library.ts";
 import type { TestChannel } from "./testing/test_channel.ts";
@@ -34,6 +35,7 @@ async function copyOf(dir: string): Promise<string> {
   for await (const { name } of Deno.readDir(dir)) {
     await Deno.copyFile(`${dir}/${name}`, `${copy}/${name}`);
   }
+  FakeHost.copyIntake(dir, copy);
   return copy;
 }
 

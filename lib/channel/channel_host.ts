@@ -8,6 +8,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
+import type { IntakeStore } from "../contract/intake_store.ts";
 
 /** An HTTP server of a channel, for platforms that post what happens. */
 export interface ChannelListener {
@@ -38,6 +39,8 @@ export interface ChannelHost {
    * has the key of its secrets. Absent where that can't be read.
    */
   readonly stateKey?: Uint8Array;
+  /** Where what it has heard waits, in the service's journal. One call of `add` at a time. */
+  readonly intake: IntakeStore;
   /**
    * Resolves when the message is on the disk. Waits while its session has too much to do, so that whoever
    * awaits it slows down whoever sends. Rejects when it could not be accepted; it is then on no record.

@@ -14,6 +14,7 @@ import type { VerifyAction } from "../channel/verification.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { isLoginRefused } from "../channel/delivery_error.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
+import type { IntakeStore } from "../contract/intake_store.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
 import type { ChannelWorker, OpenChannelWorker } from "./open_channel_worker.ts";
 import type { Handlers } from "../rpc/endpoint.ts";
@@ -25,6 +26,7 @@ import {
   type ChannelHostEndpoint,
   type ChannelParams,
   LOG_RATE,
+  MAX_INTAKE_CALLS,
   MAX_PUBLISHING,
   MAX_TRANSCRIBING,
   STRANGER_RATE,
@@ -45,6 +47,8 @@ export interface BuildChannelDeps {
     message: InboundMessage,
     signal: AbortSignal,
   ) => Promise<Published>;
+  /** Where what it has heard waits. */
+  intake: IntakeStore;
   /** Told of somebody who may not write. Must not throw. */
   onStranger: (spec: SenderSpec, stranger: MetStranger) => void;
   /** What is said in an audio file. */
@@ -131,7 +135,7 @@ class PlacedChannel implements BuiltChannel {
   }
 
   #handlers(): Handlers<ChannelHostEndpoint> {
-    const { spec, inbound, onStranger, transcribe, clock, log } = this.#deps;
+    const { spec, inbound, intake, onStranger, transcribe, clock, log } = this.#deps;
     const { signal } = this.#ending;
     const lines = new Rate(LOG_RATE, clock);
     const strangers = new Rate(STRANGER_RATE, clock);
@@ -146,6 +150,16 @@ class PlacedChannel implements BuiltChannel {
           MAX_TRANSCRIBING,
           "it asked for too many transcriptions",
           (path: string) => transcribe(path, signal),
+        ),
+        intake_state: this.#stored(1, () => intake.state()),
+        intake_add: this.#stored(1, ({ rows, cursors }) => intake.add(rows, cursors)),
+        intake_next: this.#stored(
+          MAX_INTAKE_CALLS,
+          async ({ lane, taken }) => await intake.next(lane, taken ?? undefined) ?? null,
+        ),
+        intake_move: this.#stored(
+          MAX_INTAKE_CALLS,
+          ({ lane, seq, to }) => intake.move(lane, seq, to),
         ),
       },
       notices: {
@@ -183,6 +197,20 @@ class PlacedChannel implements BuiltChannel {
         underWay -= 1;
       }
     };
+  }
+
+  /** The same for the intake; a worker is told what is wrong with the disk. */
+  #stored<In, Out>(max: number, answer: (asked: In) => Promise<Out>) {
+    return this.#atOnce(max, "it asked too much of its intake at once", async (asked: In) => {
+      try {
+        return await answer(asked);
+      } catch (error) {
+        throw new ServiceError(
+          "internal",
+          `The service could not store it: ${toErrorData(error).message}`,
+        );
+      }
+    });
   }
 
   /** A worker is told of errors that were made for people, and of any other that there was one. */

@@ -1,3 +1,4 @@
+import { MemoryIntake } from "../channel/testing/memory_intake.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../base/clock.ts";
 import { ServiceError } from "../base/errors.ts";
@@ -34,6 +35,7 @@ function deps(clock: ManualClock, more: Partial<BuildChannelDeps> = {}) {
   const all: BuildChannelDeps = {
     spec: { runtimeName: "x", channel: "x", senderVerified: false },
     inbound: () => Promise.resolve({ kind: "command" }),
+    intake: new MemoryIntake(),
     onStranger: () => {},
     transcribe: () => Promise.resolve("text"),
     stateDir: "/data/channels/x",

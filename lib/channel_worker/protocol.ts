@@ -11,7 +11,17 @@ import type { MetStranger } from "../channel/channel_host.ts";
 import { checkInbound, checkStranger, type InboundSource } from "../channel/check_inbound.ts";
 import { plainJson } from "../channel/plain_json.ts";
 import type { InboundMessage, Published } from "../contract/inbound_message.ts";
+import {
+  type IntakeCursors,
+  type IntakeRow,
+  type IntakeState,
+  MAX_INTAKE_DATA_CHARS,
+  MAX_INTAKE_NAME_CHARS,
+  MAX_INTAKE_PLACE_CHARS,
+  type NewIntakeRow,
+} from "../contract/intake_store.ts";
 import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/outbound_message.ts";
+import * as check from "../rpc/checks.ts";
 import { call, type CallName, notice, type ParamsOf } from "../rpc/endpoint.ts";
 import type { Peer } from "../rpc/peer.ts";
 import type { Verification, VerifyAction } from "../channel/verification.ts";
@@ -22,6 +32,12 @@ export const MAX_PUBLISHING = 64;
 
 /** Audio files that a worker may have asked to be transcribed without an answer; more wait in the worker. */
 export const MAX_TRANSCRIBING = 4;
+
+/** Calls for its intake that a worker may have without an answer. */
+export const MAX_INTAKE_CALLS = 64;
+
+/** Rows that a worker may add at once. */
+export const MAX_INTAKE_ROWS = 10_000;
 
 /** Calls that a worker may have without an answer; further ones fail at once. */
 export const MAX_CALLING = 256;
@@ -132,6 +148,16 @@ export function channelHost(owner: InboundSource) {
           throw new Error("a file that is not in its folder");
         },
       }),
+      intake_state: call<null, IntakeState>(),
+      intake_add: call<{ rows: NewIntakeRow[]; cursors: IntakeCursors }, void>({
+        params: check.shape({ rows: check.list(intakeRow, MAX_INTAKE_ROWS), cursors }),
+      }),
+      intake_next: call<{ lane: string; taken: number | null }, IntakeRow | null>({
+        params: check.shape({ lane: intakeName, taken: seqOrNone }),
+      }),
+      intake_move: call<{ lane: string; seq: number; to: string }, void>({
+        params: check.shape({ lane: intakeName, seq: check.whole, to: intakeName }),
+      }),
     },
     notices: { ...CHANNEL_NEWS, stranger: notice<MetStranger>(checkStranger) },
   };
@@ -160,6 +186,24 @@ export function readFault(value: unknown): WorkerFault {
     message: text(message).slice(0, MAX_FAULT_CHARS),
     ...typeof retryAfterMs === "number" && { retryAfterMs },
   };
+}
+
+const intakeName = check.text(MAX_INTAKE_NAME_CHARS);
+
+const intakeRow = check.shape<NewIntakeRow>({
+  lane: intakeName,
+  id: intakeName,
+  data: check.text(MAX_INTAKE_DATA_CHARS),
+});
+
+const seqOrNone = (value: unknown) => value === null ? null : check.whole(value);
+
+function cursors(value: unknown): IntakeCursors {
+  const pairs = Object.entries(fields(value));
+  return Object.fromEntries(pairs.map(([name, place]) => [
+    intakeName(name),
+    check.text(MAX_INTAKE_PLACE_CHARS)(place),
+  ]));
 }
 
 function loaded(value: unknown): { supportsStreaming: boolean } {

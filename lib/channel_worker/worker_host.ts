@@ -95,6 +95,13 @@ export function createWorkerHost(deps: WorkerHostDeps): ChannelHost {
         log.warning("A stranger can't be told of", { reason: (error as Error).message });
       }
     },
+    intake: {
+      state: () => ask("intake_state", null),
+      add: (rows, cursors) => ask("intake_add", { rows: [...rows], cursors }),
+      next: async (lane, taken) =>
+        await ask("intake_next", { lane, taken: taken ?? null }) ?? undefined,
+      move: (lane, seq, to) => ask("intake_move", { lane, seq, to }),
+    },
     transcribe,
     setDetail: deps.setDetail,
     setNote: deps.setNote,

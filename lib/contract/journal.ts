@@ -14,6 +14,7 @@ import type { Message, OutFile, UserPart } from "./messages.ts";
 import type { TurnAutomation } from "./turns.ts";
 import type { AutomationStore } from "./automation_store.ts";
 import type { DeliveryStore } from "./delivery_store.ts";
+import type { IntakeStore } from "./intake_store.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { OutboundEvent } from "./outbound_message.ts";
 import type { ErrorData } from "../base/errors.ts";
@@ -464,6 +465,9 @@ export interface Journal {
 
   /** What waits for channels and how far it is, in the same file. */
   deliveries: DeliveryStore;
+
+  /** What a channel has heard and nobody has taken yet, by its runtime name, in the same file. */
+  intake(channel: string): IntakeStore;
 
   /** What came too late from channels, in the same file. */
   missed: MissedMessages;

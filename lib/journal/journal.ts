@@ -7,6 +7,7 @@ import { createDeliveryStore } from "./deliveries.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Followers } from "./follow.ts";
 import type { KeyFollowers } from "./follow_key.ts";
+import { IntakeRows, JournalIntake } from "./intake.ts";
 import { SessionForks } from "./fork_session.ts";
 import { MissedMessageRows } from "./missed_messages.ts";
 import { checkMessage, Outbox } from "./outbox.ts";
@@ -46,6 +47,8 @@ export function createJournal(
   const writes = createTurnWrites(parts);
   const outbox = new Outbox(db, now);
   const lanes = new OutboxLanes(db, now);
+  const intakeRows = new IntakeRows(db, now);
+  const intakes = new Map<string, JournalIntake>();
   const missed = new MissedMessageRows(db, writer, outbox, now);
   const forks = new SessionForks(db, writer, sessions);
   const endFollowers = (sessionId: number) => followers.end(sessionId);
@@ -84,6 +87,8 @@ export function createJournal(
     epoch: (key) => epochs.of(key),
     responses: createResponses(writer, parts.responses),
     deliveries: createDeliveryStore({ writer, outbox, lanes, channelTurns, missed }),
+    intake: (channel) =>
+      intakes.getOrInsertComputed(channel, () => new JournalIntake(intakeRows, writer, channel)),
     missed,
     automations: new SqliteAutomationStore(db, writer),
     async recover() {

@@ -63,6 +63,7 @@ const MAY_PASS_OVER: Record<string, string> = {
 const MAY_SORT: Record<string, string> = {
   "SELECT id FROM turns INDEXED BY open_turns": "as above, and once at the start",
   "SELECT coalesce(m.value ->> '$.model', '')": "a group for each model of a session",
+  "SELECT lane FROM intake": "the chats in which something waits, once at the start of a channel",
 };
 
 /** Tables and indexes of which a session has more the longer it is. */

@@ -1,4 +1,4 @@
-/** What comes while the folder of a channel takes nothing, as on a full disk, is answered afterwards. */
+/** What comes while nothing can be stored, as on a full disk, is answered afterwards. */
 
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
@@ -28,16 +28,14 @@ testPlatforms(
     for (const [name] of world.each) {
       await world.until(() => cameTo(name).length > 0, `${name}: t0`);
     }
-    const files = world.each.map(([name]) => `${world.home.dir}/home/data/channels/${name}`);
     const change = (sql: string) => {
-      for (const folder of files) {
-        const database = new DatabaseSync(`${folder}/intake.sqlite`, { timeout: 5_000 });
-        database.exec(sql);
-        database.close();
-      }
+      using database = new DatabaseSync(`${world.home.dir}/home/data/service.db`, {
+        timeout: 5_000,
+      });
+      database.exec(sql);
     };
     change(
-      `CREATE TRIGGER full BEFORE INSERT ON entries
+      `CREATE TRIGGER full BEFORE INSERT ON intake
      BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
     );
     const spoken: Promise<unknown>[] = [];

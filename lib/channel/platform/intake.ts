@@ -6,18 +6,22 @@
  * @module
  */
 
+import { abortable } from "../../base/abortable.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/log.ts";
+import {
+  type IntakeCursors,
+  type IntakeRow,
+  type IntakeState,
+  type IntakeStore,
+  MAX_INTAKE_DATA_CHARS,
+  MAX_INTAKE_NAME_CHARS,
+  type NewIntakeRow,
+} from "../../contract/intake_store.ts";
 import { NotConnectedError, RetryLaterError } from "../delivery_error.ts";
 import { editId } from "./edit_id.ts";
-import {
-  chatOf,
-  type IntakeRow,
-  IntakeStore,
-  isAside,
-  type NewRow,
-  toName,
-} from "./intake_store.ts";
+import { bringFileAlong } from "./intake_file.ts";
+import { storeInSteps } from "./store_in_steps.ts";
 
 /** A message that waits. */
 export interface IntakeEntry<T> {
@@ -33,19 +37,17 @@ export interface IntakeEntry<T> {
 
 /** Bounds of an intake. */
 export interface IntakeLimits {
-  /** Entries that may wait; default 100,000. `add` waits for room then. */
-  maxEntries: number;
   /** Characters of one entry's data; default 1,048,576. A longer one is logged and left out. */
   maxEntryChars: number;
-  /** Bytes of data that may wait; default 256 MiB. `add` waits for room then. */
-  maxBytes: number;
   /** Lanes that are taken from at the same time; default 48. */
   maxTaking: number;
 }
 
 /** What an intake works with. */
 export interface IntakeDeps<T> {
-  /** The channel's folder. */
+  /** Where entries wait, and how far was read. */
+  store: IntakeStore;
+  /** The channel's folder: versions before this one kept them there. */
   stateDir: string;
   /**
    * Hands a message on, and resolves when it is on record there. What rejects is tried again after
@@ -74,55 +76,64 @@ const KEPT_MS = 6 * 24 * 60 * 60_000;
 /** Tries after which the age of one counts: it is no clock that was set forward. */
 const MIN_ASIDE_TRIES = 14;
 
+/** Stands in the name of a lane of one entry, which was set aside from the lane before it. */
+const ASIDE = "\u0001";
+
 /** One that has something waiting. */
 interface Lane {
   name: string;
   failures: number;
+  /** Something came since its next one was asked for. */
+  hasMore: boolean;
+  /** What was taken and is still there. */
+  taken?: number;
   /** Since when its first entry has not been taken, by the clock's elapsed time. */
   failingSinceMs?: number;
   /** Ends its wait for the next try. */
   cancel?: () => void;
 }
 
+/** What `add` was given. */
+interface Adding {
+  rows: NewIntakeRow[];
+  cursors: Readonly<Record<string, string>>;
+  done: PromiseWithResolvers<void>;
+}
+
 /** One for a runtime at a time. */
 export class Intake<T> {
-  readonly #store: IntakeStore;
   readonly #deps: IntakeDeps<T>;
   readonly #limits: IntakeLimits;
   readonly #closing = new AbortController();
+  readonly #cursors: Map<string, string>;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes whose turn comes when a place is free. */
   readonly #ready = new Set<Lane>();
   readonly #taking = new Set<Promise<void>>();
+  /** Lanes of what was left by the process before this one. */
+  readonly #left: Set<string>;
+  #adding: Adding[] = [];
+  #isAdding = false;
+  #aside: number;
   #isStarted = false;
-  #room = Promise.withResolvers<void>();
 
-  private constructor(deps: IntakeDeps<T>) {
-    this.#store = new IntakeStore(deps.stateDir);
+  private constructor(deps: IntakeDeps<T>, { lanes, cursors }: IntakeState) {
     this.#deps = deps;
-    this.#limits = {
-      maxEntries: 100_000,
-      maxEntryChars: 1024 * 1024,
-      maxBytes: 256 * 1024 * 1024,
-      maxTaking: 48,
-      ...deps.limits,
-    };
+    this.#limits = { maxEntryChars: MAX_INTAKE_DATA_CHARS, maxTaking: 48, ...deps.limits };
+    this.#cursors = new Map(Object.entries(cursors));
+    this.#left = new Set(lanes);
+    this.#aside = lanes.filter(isAside).length;
   }
 
-  /** Opens the one of a channel's folder, with what was left there. Rejects with what is wrong with it. */
-  // deno-lint-ignore require-await -- whoever calls it need not know that SQLite does not wait
+  /** Opens it with what was left. Rejects with what is wrong. */
   static async open<T>(deps: IntakeDeps<T>): Promise<Intake<T>> {
-    return new Intake(deps);
-  }
-
-  /** Entries that wait. */
-  get size(): number {
-    return this.#store.size;
+    await bringFileAlong(deps.stateDir, deps.store);
+    return new Intake(deps, await deps.store.state());
   }
 
   /** As the last `add` that had it said; undefined before. */
   cursor(name: string): string | undefined {
-    return this.#store.cursor(name);
+    return this.#cursors.get(name);
   }
 
   /**
@@ -135,21 +146,19 @@ export class Intake<T> {
     cursors: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const rows = entries.flatMap((entry) => this.#toRow(entry) ?? []);
-    while (rows.length > 0 && this.#isFull()) {
-      this.#closing.signal.throwIfAborted();
-      await this.#room.promise;
-    }
     this.#closing.signal.throwIfAborted();
-    this.#store.add(rows, cursors, Math.floor(this.#deps.clock.now()));
-    if (!this.#isStarted) return;
-    for (const { lane } of rows) this.#wake(lane);
+    const done = Promise.withResolvers<void>();
+    this.#adding.push({ rows, cursors, done });
+    void this.#addAll();
+    await done.promise;
   }
 
   /** Begins to take, with what was left first. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    for (const lane of this.#store.lanes()) this.#wake(lane);
+    for (const lane of this.#left) this.#wake(lane);
+    this.#left.clear();
     this.#tell();
   }
 
@@ -158,46 +167,75 @@ export class Intake<T> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new DOMException("The channel is stopping", "AbortError"));
     for (const { cancel } of this.#lanes.values()) cancel?.();
-    this.#lanes.clear();
     this.#ready.clear();
-    this.#room.resolve();
     await Promise.all(this.#taking);
-    this.#store.close();
+    const done = [...this.#lanes.values()].filter(({ taken }) => taken !== undefined);
+    // What stays in spite of that is known by its id.
+    await Promise.allSettled(done.map(({ name, taken }) => this.#deps.store.next(name, taken)));
+    this.#lanes.clear();
   }
 
-  #toRow({ lane, id, editedAt, data }: IntakeEntry<T>): NewRow | undefined {
-    const text = JSON.stringify(data);
-    const { maxEntryChars } = this.#limits;
-    if (text.length > maxEntryChars) {
-      this.#deps.log.warning("A message is too long to be taken, and is left out", {
-        chat: lane,
-        message: id,
-        characters: text.length,
-        most: maxEntryChars,
-      });
-      return undefined;
+  /** Stores what is to be added; what comes meanwhile goes together, so that a flood costs few commits. */
+  async #addAll(): Promise<void> {
+    if (this.#isAdding) return;
+    this.#isAdding = true;
+    while (this.#adding.length > 0) {
+      const together = this.#adding.splice(0);
+      try {
+        await abortable(this.#store(together), this.#closing.signal);
+        for (const { done } of together) done.resolve();
+      } catch (error) {
+        for (const { done } of together) done.reject(error);
+      }
     }
-    return { lane: toName(lane), id: toName(editId(id, editedAt)), data: text };
+    this.#isAdding = false;
   }
 
-  #isFull(): boolean {
-    const store = this.#store;
-    const { maxEntries, maxBytes } = this.#limits;
-    const seemsFull = () => store.size >= maxEntries || store.bytes >= maxBytes;
-    if (!seemsFull()) return false;
-    store.count();
-    return seemsFull();
+  async #store(adding: readonly Adding[]): Promise<void> {
+    const rows = adding.flatMap((each) => each.rows);
+    const cursors: IntakeCursors = Object.assign({}, ...adding.map((each) => each.cursors));
+    await storeInSteps(this.#deps.store, rows, cursors);
+    for (const [name, place] of Object.entries(cursors)) this.#cursors.set(name, place);
+    for (const { lane } of rows) {
+      if (this.#isStarted) this.#wake(lane);
+      else this.#left.add(lane);
+    }
+  }
+
+  #toRow({ lane, id, editedAt, data }: IntakeEntry<T>): NewIntakeRow | undefined {
+    const row = {
+      lane: toName(lane),
+      id: toName(editId(id, editedAt)),
+      data: JSON.stringify(data),
+    };
+    const { maxEntryChars } = this.#limits;
+    if (
+      row.data.length <= maxEntryChars && row.lane.length + row.id.length <= MAX_INTAKE_NAME_CHARS
+    ) {
+      return row;
+    }
+    this.#deps.log.warning("A message is too long to be taken, and is left out", {
+      chat: lane,
+      message: id,
+      characters: row.data.length,
+      most: maxEntryChars,
+    });
+    return undefined;
   }
 
   #tell(): void {
-    const { aside } = this.#store;
+    const aside = this.#aside;
     const messages = aside === 1 ? "1 message" : `${aside} messages`;
     this.#deps.note?.(aside === 0 ? "" : `${messages} could not be taken so far, the log says why`);
   }
 
   #wake(name: string): void {
-    if (this.#lanes.has(name)) return;
-    const lane: Lane = { name, failures: 0 };
+    const known = this.#lanes.get(name);
+    if (known !== undefined) {
+      known.hasMore = true;
+      return;
+    }
+    const lane: Lane = { name, failures: 0, hasMore: true };
     this.#lanes.set(name, lane);
     this.#queue(lane);
   }
@@ -225,14 +263,30 @@ export class Intake<T> {
     const { signal } = this.#closing;
     let row: IntakeRow | undefined;
     try {
-      row = this.#store.next(lane.name);
-      if (row === undefined) return void this.#lanes.delete(lane.name);
+      row = await this.#next(lane);
+      if (row === undefined || signal.aborted) return;
       await this.#hand(row, lane, signal);
-      // Taken: if the process ends right before, it is taken once more, and known there by its id.
-      this.#drop(row, lane);
+      // Taken: if the process ends before it is removed, it is taken once more, and known there by its id.
+      this.#done(row, lane);
     } catch (error) {
-      if (!signal.aborted) this.#failed(lane, row, error);
+      if (!signal.aborted) await this.#failed(lane, row, error);
     }
+  }
+
+  /** Removes what was taken of a lane; gives what is next, and forgets the lane where nothing is. */
+  async #next(lane: Lane): Promise<IntakeRow | undefined> {
+    const { taken } = lane;
+    lane.hasMore = false;
+    const row = await this.#deps.store.next(lane.name, taken);
+    lane.taken = undefined;
+    if (taken !== undefined && isAside(lane.name)) {
+      this.#aside -= 1;
+      this.#tell();
+    }
+    if (row !== undefined || this.#closing.signal.aborted) return row;
+    if (lane.hasMore) this.#ready.add(lane);
+    else this.#lanes.delete(lane.name);
+    return undefined;
   }
 
   /** Rejects for what another try may mend. */
@@ -259,12 +313,9 @@ export class Intake<T> {
     }
   }
 
-  /** Of what no process takes any more. Throws what SQLite says. */
-  #drop(row: IntakeRow, lane: Lane): void {
-    this.#store.remove(row, lane.name);
-    this.#room.resolve();
-    this.#room = Promise.withResolvers();
-    if (isAside(lane.name)) this.#tell();
+  /** Nobody takes it any more; it is removed when the lane's next one is asked for. */
+  #done({ seq }: IntakeRow, lane: Lane): void {
+    lane.taken = seq;
     this.#goOn(lane);
   }
 
@@ -275,7 +326,7 @@ export class Intake<T> {
   }
 
   /** A lane that waits holds no place. */
-  #failed(lane: Lane, row: IntakeRow | undefined, error: unknown): void {
+  async #failed(lane: Lane, row: IntakeRow | undefined, error: unknown): Promise<void> {
     const { clock, log } = this.#deps;
     lane.failingSinceMs ??= clock.elapsed();
     const longestMs = isAside(lane.name) ? LONGEST_ASIDE_MS : LONGEST_AGAIN_MS;
@@ -284,39 +335,55 @@ export class Intake<T> {
     const againMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
     const waitMs = Math.max(againMs, saidMs);
     const details = { ...aboutOf(lane, row?.id), reason: wordsOf(error) };
-    try {
-      if (row !== undefined && isAside(lane.name)) {
-        if (lane.failures >= MIN_ASIDE_TRIES && clock.now() - row.added_at > KEPT_MS) {
-          log.warning("A message could not be taken for six days, and is dropped", details);
-          return this.#drop(row, lane);
-        }
-      } else if (row !== undefined && clock.elapsed() - lane.failingSinceMs >= HELD_MS) {
-        return this.#setAside(lane, row, details);
+    if (row !== undefined && isAside(lane.name)) {
+      if (lane.failures >= MIN_ASIDE_TRIES && clock.now() - row.addedAt > KEPT_MS) {
+        log.warning("A message could not be taken for six days, and is dropped", details);
+        return this.#done(row, lane);
       }
-    } catch (fault) {
-      // The disk is full, say: the next try comes to it again.
-      details.reason = wordsOf(fault);
+    } else if (row !== undefined && clock.elapsed() - lane.failingSinceMs >= HELD_MS) {
+      try {
+        return await this.#setAside(lane, row, details);
+      } catch (fault) {
+        // The disk is full, say: the next try comes to it again.
+        details.reason = wordsOf(fault);
+      }
     }
+    if (this.#closing.signal.aborted) return;
     log.warning("A message could not be taken, and is tried again", { ...details, waitMs });
     lane.cancel = clock.after(waitMs, () => this.#queue(lane));
   }
 
   /** From now on it has a lane of its own, and holds up its chat no longer. */
-  #setAside(lane: Lane, row: IntakeRow, details: LogFields): void {
-    const name = this.#store.setAside(row, lane.name);
-    const { clock, log } = this.#deps;
+  async #setAside(lane: Lane, row: IntakeRow, details: LogFields): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const name = `${lane.name}${ASIDE}${row.seq}`;
+    await store.move(lane.name, row.seq, name);
     log.warning(
       "A message cannot be taken: its chat goes on without it, and it is tried now and then",
       details,
     );
+    this.#aside += 1;
     this.#tell();
     this.#goOn(lane);
-    const aside: Lane = { name, failures: 0 };
+    const aside: Lane = { name, failures: 0, hasMore: true };
     this.#lanes.set(name, aside);
+    if (this.#closing.signal.aborted) return;
     aside.cancel = clock.after(LONGEST_AGAIN_MS, () => this.#queue(aside));
   }
 }
 
-const aboutOf = ({ name }: Lane, id: string | undefined) => ({ chat: chatOf(name), message: id });
+/** Whether a lane is that of one entry, which was set aside. */
+const isAside = (lane: string) => lane.includes(ASIDE);
+
+/** As SQLite gives it back: what it would cut or replace would never be found again. */
+function toName(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.toWellFormed().replace(/[\u0000\u0001]/g, "\ufffd");
+}
+
+const aboutOf = ({ name }: Lane, id: string | undefined) => ({
+  chat: name.split(ASIDE)[0],
+  message: id,
+});
 
 const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error);

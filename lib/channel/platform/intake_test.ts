@@ -1,10 +1,13 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "../../agent/testing/fake_clock.ts";
 import { ServiceError } from "../../base/errors.ts";
 import { RetryLaterError } from "../delivery_error.ts";
+import type { IntakeStore } from "../../contract/intake_store.ts";
+import { openJournal } from "../../journal/open.ts";
 import { Intake, type IntakeDeps } from "./intake.ts";
+import { MemoryIntake } from "../testing/memory_intake.ts";
 import { rounds } from "../../../tests/support/rounds.ts";
 
 /** Hands out what was taken as it comes. */
@@ -41,15 +44,20 @@ class Consumer {
   }
 }
 
+/** With an intake over a real journal. */
 async function withIntake(
   run: (
     world: {
+      /** Of this world, unless it is told otherwise; as after a kill where one is open. */
       open: (more?: Partial<IntakeDeps<string>>) => Promise<Intake<string>>;
       consumer: Consumer;
       clock: ReturnType<typeof fakeClock>;
       lines: string[];
+      stateDir: string;
+      /** How many entries wait. */
+      waiting: () => number;
       /** Opens its file beside it. */
-      file: (change: (database: DatabaseSync) => void) => void;
+      file: <T>(change: (database: DatabaseSync) => T) => T;
     },
   ) => Promise<void>,
 ): Promise<void> {
@@ -58,37 +66,44 @@ async function withIntake(
   const clock = fakeClock();
   const lines: string[] = [];
   const opened: Intake<string>[] = [];
+  const path = `${stateDir}/service.db`;
+  const journal = openJournal({ path, now: () => clock.now() });
+  const store = journal.intake("irc");
+  const file = <T>(change: (database: DatabaseSync) => T): T => {
+    using database = new DatabaseSync(path);
+    return change(database);
+  };
   const log = { warning: (message: string) => void lines.push(message) };
   try {
     await run({
       async open(more = {}) {
-        const intake = await Intake.open({ stateDir, take: consumer.take, clock, log, ...more });
+        const deps = { store, stateDir, take: consumer.take, clock, log };
+        const intake = await Intake.open({ ...deps, ...more });
         opened.push(intake);
         return intake;
       },
       consumer,
       clock,
       lines,
-      file(change) {
-        const database = new DatabaseSync(`${stateDir}/intake.sqlite`);
-        change(database);
-        database.close();
-      },
+      file,
+      stateDir,
+      waiting: () => file((db) => Number(db.prepare("SELECT count(*) AS n FROM intake").get()!.n)),
     });
   } finally {
     await Promise.all(opened.map((intake) => intake.close()));
+    await journal.close();
     await Deno.remove(stateDir, { recursive: true });
   }
 }
 
-async function untilEmpty(intake: Intake<string>): Promise<void> {
-  while (intake.size > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+async function untilEmpty(waiting: () => number): Promise<void> {
+  while (waiting() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 const entry = (lane: string, id: string) => ({ lane, id, data: `${lane}${id}` });
 
 Deno.test("add() keeps messages and cursors for the process after one that was killed (W1)", () =>
-  withIntake(async ({ open, consumer }) => {
+  withIntake(async ({ open, consumer, waiting }) => {
     const first = await open();
     await first.add([entry("a", "1"), entry("a", "2"), entry("b", "1")], { offset: "7" });
     // Never closed, as after a kill.
@@ -97,7 +112,7 @@ Deno.test("add() keeps messages and cursors for the process after one that was k
     assertEquals(second.cursor("other"), undefined);
     second.start();
     assertEquals((await consumer.until(3)).toSorted(), ["a1", "a2", "b1"]);
-    await untilEmpty(second);
+    await untilEmpty(waiting);
   }));
 
 Deno.test("a lane that is held up holds up no other, however much waits in it", () =>
@@ -114,22 +129,22 @@ Deno.test("a lane that is held up holds up no other, however much waits in it", 
   }));
 
 Deno.test("an edit is no repeat of its message, and the same edit is", () =>
-  withIntake(async ({ open, consumer }) => {
+  withIntake(async ({ open, consumer, waiting }) => {
     const intake = await open();
     const about = { lane: "a", id: "1" };
     const edit = { ...about, editedAt: 7, data: "new" };
     await intake.add([{ ...about, data: "old" }, edit, edit, { ...edit, editedAt: 8 }]);
-    assertEquals(intake.size, 3);
+    assertEquals(waiting(), 3);
     intake.start();
     assertEquals(await consumer.until(3), ["old", "new", "new"]);
   }));
 
 Deno.test("an id that waits already is a repeat in its lane alone (W2)", () =>
-  withIntake(async ({ open, consumer }) => {
+  withIntake(async ({ open, consumer, waiting }) => {
     const intake = await open();
     await intake.add([entry("a", "1"), entry("a", "1"), entry("b", "1")]);
     await intake.add([{ lane: "a", id: "1", data: "another" }]);
-    assertEquals(intake.size, 2);
+    assertEquals(waiting(), 2);
     intake.start();
     assertEquals((await consumer.until(2)).toSorted(), ["a1", "b1"]);
   }));
@@ -176,7 +191,7 @@ Deno.test("what no repeat mends is logged and dropped, and the next is taken", (
   }));
 
 Deno.test("close() ends what is being taken, and leaves it for the next", () =>
-  withIntake(async ({ open, consumer }) => {
+  withIntake(async ({ open, consumer, waiting }) => {
     consumer.hold("a1");
     const first = await open();
     first.start();
@@ -187,65 +202,21 @@ Deno.test("close() ends what is being taken, and leaves it for the next", () =>
     await assertRejects(() => first.add([entry("a", "2")]), DOMException);
     const second = await open({ take: (text) => Promise.resolve(void consumer.taken.push(text)) });
     second.start();
-    await untilEmpty(second);
+    await untilEmpty(waiting);
     assertEquals(consumer.taken, ["b1", "a1"]);
   }));
 
-Deno.test("add() waits while there is no room, and close() ends the wait", () =>
-  withIntake(async ({ open, consumer }) => {
-    const release = consumer.hold("a1");
-    const intake = await open({ limits: { maxEntries: 2 } });
-    intake.start();
-    await intake.add([entry("a", "1"), entry("a", "2")]);
-    let isAdded = false;
-    const adding = intake.add([entry("b", "1")]).then(() => isAdded = true);
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    assert(!isAdded);
-    release();
-    await adding;
-    await consumer.until(3);
-    consumer.hold("c1");
-    await intake.add([entry("c", "1"), entry("c", "2")]);
-    const late = assertRejects(() => intake.add([entry("d", "1")]), DOMException);
-    await intake.close();
-    await late;
-  }));
-
 Deno.test("add() leaves out what is too long, and takes what stands beside it", () =>
-  withIntake(async ({ open, lines }) => {
+  withIntake(async ({ open, lines, waiting }) => {
     const intake = await open({ limits: { maxEntryChars: 10 } });
     const long = { lane: "a", id: "2", data: "x".repeat(9) };
     await intake.add([entry("a", "1"), long], { offset: "2" });
-    assertEquals([intake.size, intake.cursor("offset")], [1, "2"]);
+    assertEquals([waiting(), intake.cursor("offset")], [1, "2"]);
     assertEquals(lines, ["A message is too long to be taken, and is left out"]);
   }));
 
-Deno.test("add() waits while too much waits, whoever has put it there", () =>
-  withIntake(async ({ open, consumer }) => {
-    const limits = { maxBytes: 1_000 };
-    const intake = await open({ limits });
-    const big = (lane: string) => ({ lane, id: "1", data: "x".repeat(600) });
-    await intake.add([big("a"), big("b")]);
-    let isAdded = false;
-    const adding = intake.add([big("c")]).then(() => isAdded = true);
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    assert(!isAdded);
-    intake.start();
-    await adding;
-    await consumer.until(3);
-    await untilEmpty(intake);
-    // One that was replaced has taken what this one has counted.
-    const [first, second] = [await open({ limits }), await open({ limits })];
-    await first.add([big("d"), big("e")]);
-    second.start();
-    await consumer.until(5);
-    await untilEmpty(second);
-    await first.add([big("f")]);
-    assertEquals(first.size, 1);
-  }));
-
 Deno.test("a message that cannot be taken lets its chat go on after a quarter of an hour", () =>
-  withIntake(async ({ open, consumer, clock, lines }) => {
+  withIntake(async ({ open, consumer, clock, lines, waiting }) => {
     const notes: string[] = [];
     const note = (text: string) => void notes.push(text);
     consumer.failures.set("a1", Array.from({ length: 80 }, () => new Error("no such file")));
@@ -265,14 +236,14 @@ Deno.test("a message that cannot be taken lets its chat go on after a quarter of
     await failed(60_000, () => consumer.taken.length > 0);
     assertEquals([consumer.taken, clock.elapsed()], [["a2"], 15 * 60_000]);
     assertEquals(notes, ["", "1 message could not be taken so far, the log says why"]);
-    while (intake.size > 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    while (waiting() > 1) await new Promise((resolve) => setTimeout(resolve, 0));
     await intake.close();
 
     // A restart tries it again, and knows what it is.
     const second = await open({ note });
     second.start();
     assertEquals(notes.at(-1), "1 message could not be taken so far, the log says why");
-    await failed(12 * 60 * 60_000, () => second.size === 0);
+    await failed(12 * 60 * 60_000, () => waiting() === 0);
     assertEquals(notes.at(-1), "");
     assertEquals(lines.at(-1), "A message could not be taken for six days, and is dropped");
     assert(clock.elapsed() > 6 * 24 * 60 * 60_000);
@@ -280,7 +251,7 @@ Deno.test("a message that cannot be taken lets its chat go on after a quarter of
   }));
 
 Deno.test("a message that was set aside is taken when it can be", () =>
-  withIntake(async ({ open, consumer, clock, lines }) => {
+  withIntake(async ({ open, consumer, clock, lines, waiting }) => {
     const notes: string[] = [];
     consumer.failures.set("a1", [new Error("away"), new Error("away")]);
     const intake = await open({ note: (text) => void notes.push(text) });
@@ -291,16 +262,16 @@ Deno.test("a message that was set aside is taken when it can be", () =>
     await consumer.until(1);
     clock.tick(60_000);
     assertEquals(await consumer.until(2), ["a2", "a1"]);
-    await untilEmpty(intake);
+    await untilEmpty(waiting);
     assertEquals(notes.at(-1), "");
   }));
 
-Deno.test("what was taken and cannot be removed is handed on again, and kills nobody", () =>
-  withIntake(async ({ open, consumer, clock, lines, file }) => {
+Deno.test("what was taken and cannot be removed is not handed on again, and kills nobody", () =>
+  withIntake(async ({ open, consumer, clock, lines, file, waiting }) => {
     const intake = await open();
     file((database) =>
       database.exec(
-        `CREATE TRIGGER full BEFORE DELETE ON entries
+        `CREATE TRIGGER full BEFORE DELETE ON intake
          BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
       )
     );
@@ -309,22 +280,22 @@ Deno.test("what was taken and cannot be removed is handed on again, and kills no
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     file((database) => database.exec("DROP TRIGGER full"));
     clock.tick(1_000);
-    assertEquals(await consumer.until(2), ["a1", "a1"]);
-    await untilEmpty(intake);
+    await untilEmpty(waiting);
+    assertEquals(consumer.taken, ["a1"]);
   }));
 
 Deno.test("a message that is damaged on the disk holds up nothing", () =>
   withIntake(async ({ open, consumer, lines, file }) => {
     const intake = await open();
     await intake.add([entry("a", "1"), entry("a", "2")]);
-    file((database) => database.exec("UPDATE entries SET data = '{' WHERE id = '1'"));
+    file((database) => database.exec("UPDATE intake SET data = '{' WHERE id = '1'"));
     intake.start();
     assertEquals(await consumer.until(1), ["a2"]);
     assertEquals(lines, ["A message on the disk is damaged, and is dropped"]);
   }));
 
 Deno.test("start() finds every lane again, whatever stands in its name", () =>
-  withIntake(async ({ open, consumer }) => {
+  withIntake(async ({ open, consumer, waiting }) => {
     const first = await open();
     const names = ["a\0b", "a\0c", "\ud800", "a\u0001", "", "'; DROP TABLE entries", "عربي"];
     await first.add(names.map((lane) => ({ lane, id: "\0", data: lane })));
@@ -333,7 +304,7 @@ Deno.test("start() finds every lane again, whatever stands in its name", () =>
     second.start();
     await consumer.until(names.length);
     assertEquals(consumer.taken.toSorted(), names.toSorted());
-    await untilEmpty(second);
+    await untilEmpty(waiting);
   }));
 
 Deno.test("no more lanes are taken from at a time than it may", () =>
@@ -361,7 +332,7 @@ Deno.test("every message is taken once and in its lane's order, however often a 
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 30 }),
       (steps) =>
-        withIntake(async ({ open, consumer }) => {
+        withIntake(async ({ open, consumer, waiting }) => {
           let intake = await open();
           intake.start();
           const counts = [0, 0, 0, 0];
@@ -373,7 +344,7 @@ Deno.test("every message is taken once and in its lane's order, however often a 
             intake.start();
           }
           const total = counts.reduce((sum, count) => sum + count, 0);
-          await untilEmpty(intake);
+          await untilEmpty(waiting);
           const inOrder = [...new Set(consumer.taken)];
           assertEquals(inOrder.length, total);
           for (const [lane, count] of counts.entries()) {
@@ -387,3 +358,108 @@ Deno.test("every message is taken once and in its lane's order, however often a 
     { numRuns: rounds(20) },
   );
 });
+
+Deno.test("what comes while something is stored is stored together", () =>
+  withIntake(async ({ open, consumer }) => {
+    const steps: number[] = [];
+    const cursors: object[] = [];
+    const store: IntakeStore = {
+      ...{ next: () => Promise.resolve(undefined), move: () => Promise.resolve() },
+      state: () => Promise.resolve({ lanes: [], cursors: {} }),
+      async add(rows, places) {
+        steps.push(rows.length);
+        cursors.push(places);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      },
+    };
+    const intake = await open({ store });
+    const adds = Array.from(
+      { length: 50 },
+      (_, at) => intake.add([entry("a", `${at}`)], { at: `${at}` }),
+    );
+    await Promise.all(adds);
+    assertEquals([steps, intake.cursor("at")], [[1, 49], "49"]);
+    // What is too much for one message to the service goes in several, the cursors with the last.
+    steps.length = cursors.length = 0;
+    const big = (id: string) => ({ lane: "b", id, data: "x".repeat(1_000_000) });
+    await intake.add(["1", "2", "3", "4", "5"].map(big), { at: "end" });
+    assertEquals([steps, cursors], [[2, 2, 1], [{}, {}, { at: "end" }]]);
+    assertEquals(consumer.taken, []);
+  }));
+
+Deno.test("add() says what cannot be stored, and what comes later is stored", () =>
+  withIntake(async ({ open, consumer, file }) => {
+    const intake = await open();
+    intake.start();
+    file((database) =>
+      database.exec(
+        `CREATE TRIGGER full BEFORE INSERT ON intake
+         BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
+      )
+    );
+    await assertRejects(() => intake.add([entry("a", "1")], { at: "1" }), Error, "disk is full");
+    assertEquals(intake.cursor("at"), undefined);
+    file((database) => database.exec("DROP TRIGGER full"));
+    await intake.add([entry("a", "1")], { at: "1" });
+    assertEquals([await consumer.until(1), intake.cursor("at")], [["a1"], "1"]);
+  }));
+
+Deno.test("close() ends an add() that waits for room", () =>
+  withIntake(async ({ open }) => {
+    const never = new Promise<void>(() => {});
+    const store = new MemoryIntake();
+    store.add = () => never;
+    const intake = await open({ store });
+    const late = assertRejects(() => intake.add([entry("d", "1")]), DOMException);
+    await intake.close();
+    await late;
+  }));
+
+/** Files of a channel as the first version and the last have made them. */
+const FILES = ["", ", added_at INTEGER NOT NULL DEFAULT 0"].map((column) => `
+  PRAGMA journal_mode = WAL;
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL, id TEXT NOT NULL, data TEXT NOT NULL${column},
+    UNIQUE (lane, id)
+  ) STRICT;
+  CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO entries (lane, id, data) VALUES ('a', '1', '"a1"'), ('a\u00015', '2', '"a2"'), ('a', '3', '"a3"');
+  INSERT INTO cursors VALUES ('updates', '17');
+`);
+
+for (const [index, sql] of FILES.entries()) {
+  Deno.test(`Intake.open() brings along what waits in a channel's own file of version ${index}`, () =>
+    withIntake(async ({ open, consumer, stateDir, waiting }) => {
+      const database = new DatabaseSync(`${stateDir}/intake.sqlite`);
+      database.exec(sql);
+      database.close();
+      await Deno.writeTextFile(`${stateDir}/intake.sqlite.v0`, "a copy");
+      const notes: string[] = [];
+      // One that is cut off loses nothing, and doubles nothing that still waits.
+      const failing = new MemoryIntake();
+      failing.fault = new Error("the disk is full");
+      await assertRejects(() => open({ store: failing }), Error, "the disk is full");
+      const intake = await open({ note: (text) => void notes.push(text) });
+      assertEquals([waiting(), intake.cursor("updates")], [3, "17"]);
+      assertEquals(
+        [...Deno.readDirSync(stateDir)].filter(({ name }) => name.startsWith("intake")),
+        [],
+      );
+      intake.start();
+      assertEquals(notes, ["1 message could not be taken so far, the log says why"]);
+      assertEquals((await consumer.until(3)).toSorted(), ["a1", "a2", "a3"]);
+      assertEquals(consumer.taken.filter((text) => text !== "a2"), ["a1", "a3"]);
+      await untilEmpty(waiting);
+    }));
+}
+
+Deno.test("Intake.open() says what to do with a file that is damaged", () =>
+  withIntake(async ({ open, stateDir }) => {
+    await Deno.writeTextFile(
+      `${stateDir}/intake.sqlite`,
+      "no database at all, and a bit longer than that",
+    );
+    const error = await assertRejects(() => open(), Error, "intake.sqlite: file is not a database");
+    assertStringIncludes(error.message, "Move it away");
+    assert(Deno.statSync(`${stateDir}/intake.sqlite`).isFile);
+  }));

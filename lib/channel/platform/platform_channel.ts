@@ -162,6 +162,7 @@ export abstract class PlatformChannel<
       await removeLeftFiles(stateDir);
       memory = new Memory(stateDir, MAX_REMEMBERED);
       this.#intake = await Intake.open<Item | ClickEntry>({
+        store: this.host.intake,
         stateDir,
         take: (entry, ending) => this.#take(entry, ending),
         note: (text) => this.host.setNote(text),

@@ -13,6 +13,7 @@ import type { InboundMessage, Published } from "../../contract/inbound_message.t
 import { checkInbound, checkStranger } from "../check_inbound.ts";
 import { workerListen } from "../../channel_worker/worker_listen.ts";
 import { isInside } from "../../base/state_dir.ts";
+import { MemoryIntake } from "./memory_intake.ts";
 
 /** A line that a channel has logged. */
 export interface LoggedLine {
@@ -20,6 +21,9 @@ export interface LoggedLine {
   message: string;
   fields?: LogFields;
 }
+
+/** By the folder of its channel: what waits there outlives a host. */
+const intakes = new Map<string, MemoryIntake>();
 
 /** How a host is made. */
 export interface FakeHostOptions<C extends Clock = Clock> {
@@ -37,6 +41,7 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
   stateKey: Uint8Array | undefined = new Uint8Array(32).fill(7);
   readonly clock: C;
   readonly log: Pick<Log, "info" | "warning" | "error">;
+  readonly intake: MemoryIntake;
   /** Every message that a runtime gave, those that were not accepted too. */
   readonly offered: InboundMessage[] = [];
   /** Messages that were accepted, repeats too. */
@@ -65,9 +70,16 @@ export class FakeHost<C extends Clock = FakeClock> implements ChannelHost {
     this.clock = clock;
     this.stateDir = stateDir;
     this.#ownsStateDir = ownsStateDir;
+    this.intake = intakes.getOrInsertComputed(stateDir, () => new MemoryIntake(() => clock.now()));
     const line = (level: LoggedLine["level"]) => (message: string, fields?: LogFields) =>
       void this.lines.push({ level, message, ...fields && { fields } });
     this.log = { info: line("info"), warning: line("warning"), error: line("error") };
+  }
+
+  /** What waits in one folder's channel waits in another's as well. */
+  static copyIntake(from: string, to: string): void {
+    const intake = intakes.get(from);
+    if (intake !== undefined) intakes.set(to, intake.copy());
   }
 
   /** One whose time stands still until `clock.tick` is called. */

@@ -1,6 +1,8 @@
 /** A channel that does what a message tells it to: for tests, of what a worker may and what it survives. */
 
 import { BaseChannel } from "../../channel/base_channel.ts";
+import type { ChannelHost } from "../../channel/channel_host.ts";
+import { Intake } from "../../channel/platform/intake.ts";
 import {
   LoginRefusedError,
   PermanentDeliveryError,
@@ -68,6 +70,8 @@ export class ProbeRuntime extends BaseChannel {
           void this.handleMessage({ senderId: "a", chatId: `c${at % 100}`, content: `m${at}` });
         }
         return;
+      case "hear":
+        return await hear(this.host, Number(rest[0]), Number(rest[1]));
       case "transcribe":
         throw new PermanentDeliveryError(await this.transcribeAudio(argument));
       case "log":
@@ -113,6 +117,35 @@ export class ProbeRuntime extends BaseChannel {
   override sendDelta({ delta }: StreamDelta): Promise<void> {
     return delta === "fail" ? Promise.reject(new Error("fail")) : Promise.resolve();
   }
+}
+
+/** Hears so many messages, of a hundred chats and so many a second, and resolves when all were taken. */
+async function hear(host: ChannelHost, count: number, perSecond: number): Promise<void> {
+  let taken = 0;
+  const all = Promise.withResolvers<void>();
+  const intake = await Intake.open<string>({
+    store: host.intake,
+    stateDir: host.stateDir,
+    clock: host.clock,
+    log: host.log,
+    take() {
+      if (++taken === count) all.resolve();
+      return Promise.resolve();
+    },
+  });
+  intake.start();
+  const begunMs = host.clock.elapsed();
+  const adding: Promise<void>[] = [];
+  for (let at = 0; at < count;) {
+    const due = Math.min(count, (host.clock.elapsed() - begunMs) / 1_000 * perSecond);
+    for (; at < due; at++) {
+      const data = `${at} `.padEnd(700, "x");
+      adding.push(intake.add([{ lane: `c${at % 100}`, id: String(at), data }], { at: String(at) }));
+    }
+    await new Promise((resolve) => host.clock.after(1, () => resolve(undefined)));
+  }
+  await Promise.all([...adding, all.promise]);
+  await intake.close();
 }
 
 async function outcome(run: () => unknown): Promise<string> {

@@ -13,6 +13,7 @@ import { fewerPages } from "./0011_fewer_pages.ts";
 import { search } from "./0012_search.ts";
 import { usage } from "./0013_usage.ts";
 import { turnModels } from "./0014_turn_models.ts";
+import { intake } from "./0015_intake.ts";
 
 /**
  * Every step from an empty file to the current shape, in order. One that was released is never
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   search,
   usage,
   turnModels,
+  intake,
 ];

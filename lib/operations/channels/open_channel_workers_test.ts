@@ -1,3 +1,4 @@
+import { MemoryIntake } from "../../channel/testing/memory_intake.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../../base/clock.ts";
 import { buildChannel } from "../../channel_worker/build_channel.ts";
@@ -56,6 +57,7 @@ async function inHome(
         buildChannel(workers.open, {
           spec: { runtimeName: "chat", channel: "chat", senderVerified: false },
           inbound: () => Promise.resolve({ kind: "command" }),
+          intake: new MemoryIntake(),
           onStranger: () => {},
           transcribe: () => Promise.resolve(""),
           stateDir: channelStateDir(paths.dataDir, "chat"),

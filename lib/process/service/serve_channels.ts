@@ -65,6 +65,7 @@ export function serveChannels(core: Core): ServedChannels {
       const channel = await buildChannel(link.openChannelWorker, {
         spec,
         inbound,
+        intake: journal.intake(spec.runtimeName),
         onStranger: greeting.greet,
         transcribe: (path, signal) => transcriber.ofFile({ path, folder: stateDir }, signal),
         stateDir,

@@ -17,6 +17,7 @@ import { Broken, type ChannelCheck, expect, wordsOf } from "../channel_check.ts"
 import type { ChannelPlatform } from "../channel_platform.ts";
 import type { ChannelSubject } from "../channel_subject.ts";
 import type { LoggedLine } from "../fake_host.ts";
+import { MemoryIntake } from "../memory_intake.ts";
 import { squeezed } from "../trial.ts";
 
 export const WORKER_CHECKS: readonly ChannelCheck[] = [{
@@ -66,6 +67,7 @@ async function worksInWorker(subject: ChannelSubject): Promise<void> {
         heard.push(message);
         return Promise.resolve({ kind: "turn", turnId: `turn-${heard.length}`, repeated: false });
       },
+      intake: new MemoryIntake(),
       onStranger: () => {},
       transcribe: () => Promise.reject(new Error("Transcription is off")),
       stateDir: channelStateDir(dataDir, name),

@@ -469,6 +469,11 @@ const VERSION_14 = `${VERSION_13}
   UPDATE turns SET models = '[{"model":"local/qwen3","usage":' || usage || '}]' WHERE id = 'turn-1';
   `;
 
+const VERSION_15 = `${VERSION_14}
+  INSERT INTO intake (channel, lane, seq, id, added_at, data) VALUES ('irc.b', '#a', 1, 'm1', 1000, '"hi"');
+  INSERT INTO intake_cursors (channel, name, value) VALUES ('irc.b', 'seen', '17');
+  `;
+
 /** SQL that fills a database of version `index + 1`. */
 export const FIXTURES: readonly string[] = [
   ...UP_TO_6,
@@ -480,4 +485,5 @@ export const FIXTURES: readonly string[] = [
   VERSION_12,
   VERSION_13,
   VERSION_14,
+  VERSION_15,
 ];

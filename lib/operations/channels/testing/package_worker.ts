@@ -9,6 +9,7 @@ import type { BuiltChannel } from "../../../channel/channel_link.ts";
 import type { ChannelDescriptor, SetupFinding } from "../../../channel/descriptor.ts";
 import type { InboundMessage } from "../../../contract/inbound_message.ts";
 import { fillPermissions } from "../../../channel/permission_fields.ts";
+import { MemoryIntake } from "../../../channel/testing/memory_intake.ts";
 import { buildChannel } from "../../../channel_worker/build_channel.ts";
 import type { WorkerSource } from "../../../channel_worker/worker_source.ts";
 import type { Log } from "../../../base/log.ts";
@@ -31,6 +32,7 @@ export class PackageWorker implements AsyncDisposable {
   readonly stateDir: string;
   readonly #options: PackageWorkerOptions;
   readonly #folder: string;
+  readonly #intake = new MemoryIntake();
   readonly #workers: ChannelWorkers;
 
   private constructor(options: PackageWorkerOptions, folder: string) {
@@ -70,6 +72,7 @@ export class PackageWorker implements AsyncDisposable {
         inbound(message);
         return Promise.resolve({ kind: "turn", turnId: `t${++turns}`, repeated: false });
       },
+      intake: this.#intake,
       onStranger: () => {},
       transcribe: () => Promise.reject(new Error("Transcription is off")),
       stateDir: this.stateDir,

@@ -10,6 +10,7 @@ import { systemClock } from "../../../base/clock.ts";
 import type { BuiltChannel } from "../../../channel/channel_link.ts";
 import type { ChannelPermissions } from "../../../channel/descriptor.ts";
 import type { OutboundMessage } from "../../../contract/outbound_message.ts";
+import { MemoryIntake } from "../../../channel/testing/memory_intake.ts";
 import { buildChannel, type BuildChannelDeps } from "../../../channel_worker/build_channel.ts";
 import type { WorkerSource } from "../../../channel_worker/worker_source.ts";
 import type { WorkerBoot } from "../../../channel_worker/protocol.ts";
@@ -49,6 +50,7 @@ export class WorkerFixture {
   readonly dataDir: string;
   readonly workers: ChannelWorkers;
   readonly lines: Line[] = [];
+  readonly intake = new MemoryIntake();
   readonly log: Log;
   readonly #sources = new Map<string, WorkerSource>();
 
@@ -122,6 +124,7 @@ export class WorkerFixture {
     return buildChannel(this.workers.open, {
       spec: { runtimeName, channel: runtimeName, senderVerified: false },
       inbound: () => Promise.resolve({ kind: "turn", turnId: "t", repeated: false }),
+      intake: this.intake,
       onStranger: () => {},
       transcribe: (path) => Promise.resolve(`said in ${path}`),
       stateDir,
