@@ -6,8 +6,8 @@
  *
  * Invariants:
  * - A manifest and a management adapter import types only: listing a channel loads no runtime.
- * - `platform/intake.ts` stores a message and its cursor in one transaction before the platform is
- *   acknowledged. So an acknowledgement waits for no model, and a killed process loses nothing.
+ * - `platform/intake.ts` has a message and its cursor stored in one transaction of the journal before the
+ *   platform is acknowledged. So an acknowledgement waits for no model, and a killed process loses nothing.
  * - `platform/` doesn't send a part of a message again once the platform took it (`send_steps.ts`).
  * - Every package passes the checks of `testing/checks`; docs/channels.md is generated from them.
  *

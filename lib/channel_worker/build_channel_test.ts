@@ -194,6 +194,38 @@ Deno.test("buildChannel() ends a worker that publishes or transcribes more than 
     });
   }
   assertStringIncludes(await transcribing.channel.lost, "too many transcriptions");
+  const intake = new MemoryIntake();
+  intake.add = never;
+  const storing = await build({ intake });
+  for (const id of [1, 2]) {
+    const params = { rows: [{ lane: "c", id: `${id}`, data: "1" }], cursors: {} };
+    storing.worker.say({ type: "call", id, method: "intake_add", params });
+  }
+  assertStringIncludes(await storing.channel.lost, "too much of its intake at once");
+});
+
+Deno.test("buildChannel() stores what a worker has heard, and tells it in words why not", async () => {
+  const intake = new MemoryIntake(() => 5);
+  const { worker } = await build({ intake });
+  const ask = async (id: number, method: string, params: unknown) => {
+    worker.say({ type: "call", id, method, params });
+    const isAnswer = (frame: object) => "id" in frame && frame.id === id;
+    while (!worker.heard.some(isAnswer)) await arrive();
+    return worker.heard.find(isAnswer) as { result?: unknown; error?: { message: string } };
+  };
+  const rows = [{ lane: "c", id: "1", data: `"hi"` }];
+  await ask(1, "intake_add", { rows, cursors: { seen: "7" } });
+  const state = await ask(2, "intake_state", null);
+  assertEquals(state.result, { lanes: ["c"], cursors: { seen: "7" } });
+  const next = await ask(3, "intake_next", { lane: "c", taken: null });
+  assertEquals(next.result, { ...rows[0], seq: 1, addedAt: 5 });
+  await ask(4, "intake_move", { lane: "c", seq: 1, to: "d" });
+  assertEquals(intake.rows.map(({ lane }) => lane), ["d"]);
+  intake.fault = new Error("database or disk is full");
+  const failed = await ask(5, "intake_next", { lane: "d", taken: 1 });
+  assertEquals(failed.error!.message, "The service could not store it: database or disk is full");
+  intake.fault = undefined;
+  assertEquals((await ask(6, "intake_next", { lane: "d", taken: 1 })).result, null);
 });
 
 Deno.test("buildChannel() ends a worker that never stops talking, and logs a part of it", async () => {

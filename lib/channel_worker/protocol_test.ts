@@ -15,6 +15,27 @@ Deno.test("what a channel answers is a copy of plain data within its bound, or r
   assertThrows(() => CHANNEL.calls.load.result!({ supportsStreaming: 1 }), Error, "true or false");
 });
 
+Deno.test("what a channel stores is bounded, and nothing but texts", () => {
+  const { calls } = channelHost({ runtimeName: "irc", stateDir: "/d/channels/irc" });
+  const add = calls.intake_add.params!;
+  const row = { lane: "c", id: "1", data: "{}" };
+  assertEquals(add({ rows: [{ ...row, seq: 7 }], cursors: { a: "1" } }), {
+    rows: [row],
+    cursors: { a: "1" },
+  });
+  for (
+    const [wrong, words] of [
+      [{ rows: [row], cursors: null }, "an object"],
+      [{ rows: [row], cursors: { a: 1 } }, "expected text"],
+      [{ rows: [{ ...row, lane: 1 }], cursors: {} }, "lane: expected text"],
+      [{ rows: [{ ...row, lane: "x".repeat(1e6) }], cursors: {} }, "at most 16384"],
+      [{ rows: [{ ...row, data: "x".repeat(2e6) }], cursors: {} }, "at most 1048576"],
+      [{ rows: Array(20_000).fill(row), cursors: {} }, "at most 10000 items"],
+    ] as const
+  ) assertThrows(() => add(wrong), Error, words);
+  assertThrows(() => calls.intake_next.params!({ lane: "c", taken: "1" }), Error, "whole number");
+});
+
 Deno.test("what a channel asks for is a message, or a file of its own", () => {
   const { publish, transcribe } =
     channelHost({ runtimeName: "irc", stateDir: "/d/channels/irc" }).calls;

@@ -1,5 +1,5 @@
 /**
- * SQLite: sessions, turns, messages, events, the outbox and automations.
+ * SQLite: sessions, turns, messages, events, what channels have heard, the outbox and automations.
  *
  * Stands alone: `lib/contract/journal.ts` is its port, and nobody else knows the tables.
  *
