@@ -185,7 +185,8 @@ slackTest("slack says which files do not come, and sends what there is", async (
   await app.send(ALICE_DM, "One more.", { media: [path!] });
   assertStringIncludes(
     shown().at(-1)!,
-    "One more.\n\nThe file `report.csv` could not be attached: The app lacks the scope files",
+    "One more.\n\nThe file `report.csv` could not be attached: Slack refused " +
+      "files.getUploadURLExternal: the app lacks the scope files",
   );
 });
 

@@ -21,7 +21,7 @@ import {
 } from "../../lib/channel/platform/mod.ts";
 import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import { SlackApi, textOf } from "./api/slack_api.ts";
-import { SlackRefusal } from "./api/slack_fault.ts";
+import { refusedAs } from "./api/slack_faults.ts";
 import { HTTP_PATH } from "./app_manifest.ts";
 import { readChatId, TS } from "./events/chat_id.ts";
 import { APPROVE_ACTION, DENY_ACTION, readClick, writeButton } from "./events/read_click.ts";
@@ -174,10 +174,11 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       await socket.open();
       return socket;
     } catch (error) {
-      if (!(error instanceof SlackRefusal) || !TOKEN_CODES.has(error.code)) throw error;
+      const code = refusedAs(error);
+      if (!TOKEN_CODES.has(code)) throw error;
       throw new LoginRefusedError(
         "appToken may not open connections: make one with the scope connections:write under " +
-          `Basic Information, App-Level Tokens (${error.code})`,
+          `Basic Information, App-Level Tokens (${code})`,
       );
     }
   }
@@ -381,7 +382,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     try {
       await this.#messages.update(ref, text);
     } catch (error) {
-      const code = error instanceof SlackRefusal ? error.code : "";
+      const code = refusedAs(error);
       // Somebody has removed an approval, and saw what it was.
       if (kind === "approval" && code === "message_not_found") return;
       if (kind !== "answer" || code !== "edit_window_closed") throw error;
@@ -404,7 +405,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       await this.#messages.whisper(place, clickedBy, toMrkdwn(content));
       return true;
     } catch (error) {
-      if (error instanceof SlackRefusal) return false;
+      if (refusedAs(error) !== "") return false;
       throw error;
     }
   }
@@ -418,7 +419,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       await this.#api.call("assistant.threads.setStatus", { ...place, status });
     } catch (error) {
       // The app is no assistant, which is no fault.
-      if ((error as { code?: unknown }).code === "missing_scope") this.#hasStatus = false;
+      if (refusedAs(error) === "missing_scope") this.#hasStatus = false;
     }
   }
 }

@@ -8,9 +8,10 @@ import { systemClock } from "../../lib/base/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { reasonOf } from "../../lib/channel/platform/mod.ts";
 import { WebClient } from "@slack/web-api";
 import { clientOptions } from "./api/slack_api.ts";
-import { slackFault, SlackRefusal } from "./api/slack_fault.ts";
+import { refusedAs, slackFault } from "./api/slack_faults.ts";
 import { BOT_SCOPES } from "./app_manifest.ts";
 import { readEmoji, webApi } from "./settings.ts";
 
@@ -69,7 +70,7 @@ async function probeBot(token: string, ask: Ask): Promise<SetupFinding[]> {
         "and install the app again",
     )];
   } catch (problem) {
-    return [findingOf(slackFault(problem, "auth.test", "repeatable", "botToken"), "botToken")];
+    return [findingOf(slackFault(problem, "auth.test"), "botToken")];
   }
 }
 
@@ -79,8 +80,8 @@ async function probeApp(token: string, ask: Ask): Promise<SetupFinding[]> {
     await new WebClient(token, clientOptions(ask)).apps.connections.open({});
     return [];
   } catch (problem) {
-    const fault = slackFault(problem, "apps.connections.open", "repeatable", "appToken");
-    if (fault instanceof SlackRefusal && fault.code === "missing_scope") {
+    const fault = slackFault(problem, "apps.connections.open", "appToken");
+    if (refusedAs(fault) === "missing_scope") {
       return [error(
         "appToken",
         "appToken lacks connections:write: Basic Information, App-Level Tokens, make one with it",
@@ -91,10 +92,10 @@ async function probeApp(token: string, ask: Ask): Promise<SetupFinding[]> {
 }
 
 function findingOf(fault: Error, field: string): SetupFinding {
-  const isWrong = fault instanceof LoginRefusedError || fault instanceof SlackRefusal;
+  const isWrong = fault instanceof LoginRefusedError || refusedAs(fault) !== "";
   return isWrong
     ? error(field, fault.message)
-    : warning(field, `${field} could not be tried: ${fault.message}`);
+    : warning(field, `${field} could not be tried: ${reasonOf(fault)}`);
 }
 
 function checkPrefix(field: string, value: unknown, prefix: string): SetupFinding[] {

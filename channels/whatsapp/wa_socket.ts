@@ -25,6 +25,7 @@ import {
   type WAMessage,
   type WASocket,
 } from "baileys";
+import { silentLogger } from "../../lib/channel/platform/mod.ts";
 import type { LoginStore } from "./login_store.ts";
 import type { WhatsAppSettings } from "./settings.ts";
 
@@ -35,17 +36,6 @@ export interface WaSocketOptions {
   /** Keeps a message. May be given one a second time. */
   hear?: (message: WAMessage) => Promise<void>;
 }
-
-/** It says much, also what people have written. */
-const silent = {
-  level: "silent",
-  child: () => silent,
-  trace() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-};
 
 /** The encryption library shows whole sessions on the console, keys too, and that is the service's log. */
 export function silenceConsole(): void {
@@ -80,7 +70,8 @@ export function openWaSocket({ settings, login, hear }: WaSocketOptions): WASock
     ...clientVersion !== undefined && { version: clientVersion },
     // The phone lists it under this name.
     browser: Browsers.ubuntu("Chrome"),
-    logger: silent,
+    // It says much, also what people have written.
+    logger: silentLogger,
     // The phone of the account rings all the same.
     markOnlineOnConnect: false,
     // What was written before it was connected is nobody's business.

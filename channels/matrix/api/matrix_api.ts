@@ -6,8 +6,8 @@
  */
 
 import { MatrixClient, Method } from "matrix-js-sdk";
+import { silentLogger } from "../../../lib/channel/platform/mod.ts";
 import { matchMxc } from "./mxc.ts";
-import { SILENT_LOGGER } from "./silent_logger.ts";
 
 /** How the API is reached. */
 export interface MatrixApiOptions {
@@ -238,7 +238,7 @@ function clientOf({ homeserver, session, fetch }: MatrixApiOptions): MatrixClien
   return new MatrixClient({
     baseUrl: homeserver.replace(/\/+$/, ""),
     fetchFn: fetch,
-    logger: SILENT_LOGGER,
+    logger: silentLogger,
     disableVoip: true,
     ...session,
   });

@@ -7,14 +7,22 @@
 
 import { WebClient } from "@slack/web-api";
 import type { Clock } from "../../../lib/base/clock.ts";
+import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
 import {
-  LoginRefusedError,
-  NotConnectedError,
-  RetryLaterError,
-} from "../../../lib/channel/delivery_error.ts";
-import { boundedFetch } from "./bounded_fetch.ts";
-import { quietLogger } from "./quiet_logger.ts";
-import { type CallKind, slackFault } from "./slack_fault.ts";
+  boundedFetch,
+  ofRepeatable,
+  pauseOf,
+  Pauses,
+  silentLogger,
+} from "../../../lib/channel/platform/mod.ts";
+import { slackFault, slackPause } from "./slack_faults.ts";
+
+/** How a method stands to being called twice. */
+export type CallKind =
+  /** A second call does what the first did, or nothing. */
+  | "repeatable"
+  /** A second call makes a second message. */
+  | "once";
 
 /** What it works with. */
 export interface SlackApiDeps {
@@ -37,8 +45,9 @@ export function clientOptions({ apiUrl, clock, signal }: Omit<SlackApiDeps, "tok
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
-    logger: quietLogger,
-    fetch: boundedFetch({ signal, timeoutMs: CALL_MS, clock }),
+    logger: silentLogger,
+    fetch: (input: string | URL | Request, init?: RequestInit) =>
+      boundedFetch(input, init, { peer: "Slack", timeoutMs: CALL_MS, clock, signal }),
   };
 }
 
@@ -48,11 +57,12 @@ export type SlackAnswer = Readonly<Record<string, unknown>>;
 export class SlackApi {
   readonly #client: WebClient;
   readonly #deps: SlackApiDeps;
-  /** Until when Slack wants no call, by the method and where that counts the chat; as `clock.elapsed`. */
-  readonly #blockedUntilMs = new Map<string, number>();
+  /** By the method, and where that counts the chat. */
+  readonly #pauses: Pauses;
 
   constructor(deps: SlackApiDeps) {
     this.#deps = deps;
+    this.#pauses = new Pauses(deps.clock);
     this.#client = new WebClient(deps.token, clientOptions(deps));
   }
 
@@ -65,33 +75,22 @@ export class SlackApi {
     args: Readonly<Record<string, unknown>> = {},
     kind: CallKind = "repeatable",
   ): Promise<SlackAnswer> {
-    const { clock, signal, onRefused } = this.#deps;
+    const { signal, onRefused } = this.#deps;
     signal.throwIfAborted();
     // Messages are counted for each conversation: one that has too many holds up no other.
     const limited = method === "chat.postMessage" ? `${method} ${args.channel}` : method;
-    const leftMs = (this.#blockedUntilMs.get(limited) ?? 0) - clock.elapsed();
-    if (leftMs > 0) {
-      throw new RetryLaterError(`Slack takes ${method} again later`, Math.ceil(leftMs));
-    }
+    const leftMs = this.#pauses.leftMs(limited);
+    if (leftMs > 0) throw slackPause(method, Math.ceil(leftMs));
     try {
       return { ...await this.#client.apiCall(method, { ...args }) };
     } catch (error) {
-      const fault = slackFault(error, method, kind);
+      signal.throwIfAborted();
+      const fault = slackFault(error, method);
       if (fault instanceof LoginRefusedError) onRefused?.(fault);
-      // Slack that is away may be back at any moment.
-      if (fault instanceof RetryLaterError && !(fault instanceof NotConnectedError)) {
-        this.#block(limited, clock.elapsed() + fault.retryAfterMs);
-      }
-      throw fault;
+      const pauseMs = pauseOf(fault);
+      if (pauseMs > 0) this.#pauses.begin(limited, pauseMs);
+      throw kind === "once" ? fault : ofRepeatable(fault);
     }
-  }
-
-  #block(limited: string, untilMs: number): void {
-    const nowMs = this.#deps.clock.elapsed();
-    for (const [each, endMs] of this.#blockedUntilMs) {
-      if (endMs <= nowMs) this.#blockedUntilMs.delete(each);
-    }
-    this.#blockedUntilMs.set(limited, untilMs);
   }
 }
 

@@ -12,13 +12,13 @@ import {
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
 import {
-  neverSent,
+  boundedFetch,
+  bytesOf,
   type OutgoingFile,
   UnreadableFileError,
 } from "../../../lib/channel/platform/mod.ts";
-import { boundedFetch } from "../api/bounded_fetch.ts";
 import { type SlackApi, textOf } from "../api/slack_api.ts";
-import { SlackRefusal } from "../api/slack_fault.ts";
+import { refusedAs, slackPause } from "../api/slack_faults.ts";
 import { type FileNote, readFile } from "../events/read_files.ts";
 import { isSlackUrl } from "../inbound/slack_hosts.ts";
 
@@ -52,24 +52,21 @@ export async function fetchFile(
     throw new UnreadableFileError("it does not lie on Slack");
   }
   if (sizeBytes > maxBytes) return undefined;
-  const get = boundedFetch({ signal, timeoutMs: FILE_MS, clock, maxBytes });
-  let response: Response;
-  try {
-    response = await get(url, { headers: { authorization: `Bearer ${botToken}` } });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-  if (response.status === 429) throw laterOf(response, "gives files");
-  if (response.status >= 500) throw new Error(`Slack answered with HTTP ${response.status}`);
-  const type = response.headers.get("content-type") ?? "";
-  // To who may not have a file Slack shows a page to sign in.
-  if (response.status !== 200 || type.startsWith("text/html") && !mimetype.includes("html")) {
+  const init = { headers: { authorization: `Bearer ${botToken}` } };
+  const asked = boundedFetch(url, init, {
+    ...{ peer: "Slack", timeoutMs: FILE_MS, maxBytes, clock, signal },
+  });
+  return await bytesOf(asked.then((answer) => {
+    requireDone(answer, "a file");
+    const type = answer.headers.get("content-type") ?? "";
+    // To who may not have a file Slack shows a page to sign in.
+    if (answer.status === 200 && (!type.startsWith("text/html") || mimetype.includes("html"))) {
+      return answer;
+    }
     throw new UnreadableFileError(
       "Slack does not give it to the app; it may lack the scope files:read",
     );
-  }
-  return new Uint8Array(await response.arrayBuffer());
+  }));
 }
 
 /** With its address, which Slack wants to be asked for where a file comes from another workspace. */
@@ -79,7 +76,7 @@ async function located(file: FileNote, api: SlackFilesDeps["api"]): Promise<File
     const answer = await api.call("files.info", { file: file.id });
     return readFile(answer.file) ?? file;
   } catch (error) {
-    if (!(error instanceof SlackRefusal)) throw error;
+    if (refusedAs(error) === "") throw error;
     return file;
   }
 }
@@ -101,26 +98,26 @@ export async function uploadFile(
   let response: Response;
   try {
     // The address is the permission: no token goes there.
-    response = await boundedFetch({ signal, timeoutMs: leftMs, clock })(url, {
+    response = await boundedFetch(url, {
       method: "POST",
       headers: { "content-type": "application/octet-stream" },
       body,
-    });
+    }, { peer: "Slack", timeoutMs: leftMs, clock, signal });
   } catch (error) {
-    // What fetch says names the address.
-    signal.throwIfAborted();
-    if (neverSent(error)) throw new NotConnectedError("Slack takes no files now");
-    if (clock.elapsed() < endMs) throw new Error(`${name} was cut off on its way to Slack`);
+    if (error instanceof NotConnectedError || clock.elapsed() < endMs) throw error;
     throw new PermanentDeliveryError("it was not at Slack in time, with the files before it");
   }
-  if (response.status === 429) throw laterOf(response, "takes files");
+  requireDone(response, name);
   if (response.status !== 200) {
     throw new Error(`Slack has not taken ${name}: HTTP ${response.status}`);
   }
   return { id, name };
 }
 
-function laterOf({ headers }: Response, does: string): RetryLaterError {
-  const seconds = Number(headers.get("retry-after")) || 30;
-  return new RetryLaterError(`Slack ${does} again later`, seconds * 1_000);
+/** Throws for an answer that another time may be better. */
+function requireDone({ status, headers }: Response, what: string): void {
+  if (status === 429) {
+    throw slackPause(what, Number(headers.get("retry-after")) * 1_000 || undefined);
+  }
+  if (status >= 500) throw new Error(`Slack answered with HTTP ${status}`);
 }

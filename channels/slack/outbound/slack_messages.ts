@@ -10,7 +10,7 @@ import {
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
 import { type SlackAnswer, type SlackApi, textOf } from "../api/slack_api.ts";
-import { SlackRefusal } from "../api/slack_fault.ts";
+import { refusedAs } from "../api/slack_faults.ts";
 import { readChatId, type SlackPlace, TS } from "../events/chat_id.ts";
 import { toSlack, toSlackText } from "../text/to_slack.ts";
 
@@ -131,7 +131,7 @@ export class SlackMessages {
     try {
       await this.#api.call("chat.delete", { channel, ts });
     } catch (error) {
-      if (!(error instanceof SlackRefusal) || error.code !== "message_not_found") throw error;
+      if (refusedAs(error) !== "message_not_found") throw error;
     }
   }
 
@@ -156,7 +156,7 @@ export class SlackMessages {
     try {
       return await this.#api.call(method, { ...args, blocks: [...blocks, ...more], text }, kind);
     } catch (error) {
-      if (!(error instanceof SlackRefusal) || !BLOCK_CODES.has(error.code)) throw error;
+      if (!BLOCK_CODES.has(refusedAs(error))) throw error;
       // What Slack makes of a block may be too much for it where the text is not. Buttons stay.
       const shown = toSlackText(part);
       const plain = more.length === 0 ? [] : [...sectionsOf(shown), ...more];

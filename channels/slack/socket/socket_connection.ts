@@ -8,9 +8,9 @@
 
 import { SocketModeClient } from "@slack/socket-mode";
 import type { Clock } from "../../../lib/base/clock.ts";
-import { quietLogger } from "../api/quiet_logger.ts";
+import { silentLogger } from "../../../lib/channel/platform/mod.ts";
 import { clientOptions, textOf } from "../api/slack_api.ts";
-import { slackFault } from "../api/slack_fault.ts";
+import { slackFault } from "../api/slack_faults.ts";
 
 /** Something that Slack tells, to be acknowledged. */
 export interface Envelope {
@@ -70,7 +70,7 @@ export class SocketConnection {
       autoReconnectEnabled: false,
       clientPingTimeout: PONG_MS,
       serverPingTimeout: PING_MS,
-      logger: quietLogger,
+      logger: silentLogger,
       clientOptions: clientOptions(deps),
     });
     this.#client.removeAllListeners("ws_message");
@@ -110,7 +110,7 @@ export class SocketConnection {
       this.cut();
       this.#over.resolve();
       if (error === undefined) throw new Error("Slack has closed the connection");
-      throw slackFault(error, "apps.connections.open", "repeatable", "appToken");
+      throw slackFault(error, "apps.connections.open", "appToken");
     } finally {
       cancel();
     }

@@ -37,6 +37,7 @@ export { inTransaction, openStateDatabase } from "./open_state_database.ts";
 export { Pauses } from "./pauses.ts";
 export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
+export { silentLogger } from "./silent_logger.ts";
 export { sleep } from "./sleep.ts";
 export {
   inPieces,
