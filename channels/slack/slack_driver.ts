@@ -31,7 +31,6 @@ import { readSelf, type SlackSelf } from "./events/slack_self.ts";
 import { answerSlack } from "./http/events_endpoint.ts";
 import { SlackSignature } from "./http/slack_signature.ts";
 import { MissedMessages } from "./inbound/missed_messages.ts";
-import { TakenThreads } from "./inbound/taken_threads.ts";
 import { AckReactions } from "./outbound/ack_reactions.ts";
 import { fetchFile, MAX_UPLOAD_BYTES, type SlackFile, uploadFile } from "./outbound/slack_files.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
@@ -56,6 +55,9 @@ const STATUS_MS = 60_000;
 /** Characters of a word for who clicked; what is longer is a message like any other. */
 const MAX_WHISPER_CHARS = 2_000;
 
+/** Under which threads are remembered that the app takes part in. */
+const THREAD = "thread";
+
 /** Slack tells each message to one of the programs alone. */
 const OTHERS =
   "another program is connected with this app token and takes part of the messages: stop it";
@@ -75,7 +77,6 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   readonly #session: PlatformSession<SlackEntry>;
   readonly #api: SlackApi;
   readonly #self: SlackSelf;
-  readonly #threads: TakenThreads;
   readonly #messages: SlackMessages;
   readonly #reactions: AckReactions;
   readonly #missed: MissedMessages;
@@ -100,15 +101,14 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     this.#self = self;
     const { host, memory, signal } = session;
     const { apiUrl, ackReaction: name } = settings;
-    const threads = this.#threads = new TakenThreads(memory);
-    this.#messages = new SlackMessages({ api, onPosted: (chatId) => threads.add(chatId) });
+    this.#messages = new SlackMessages({ api, onPosted: (chatId) => this.#takePart(chatId) });
     this.#reactions = new AckReactions({ ...host, api, name, memory, signal });
     this.#missed = new MissedMessages({
       api,
       host,
       cursor: session.cursor,
       add: (events, cursors) => this.#add(events, cursors),
-      threads: () => threads.recent(100),
+      threads: () => memory.entries(THREAD).slice(-100).reverse().map(([chatId]) => chatId),
       isConnected: () => this.#isListening || this.#socket?.isOver === false,
     });
     this.files = {
@@ -240,7 +240,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     cursors?: Readonly<Record<string, string>>,
   ): Promise<void> {
     const { respond, replyInThread } = this.#config;
-    const isInThread = (chatId: string) => this.#threads.has(chatId);
+    const isInThread = (chatId: string) => this.#session.memory.get(THREAD, chatId) !== undefined;
     const rules = { self: this.#self, respond, replyInThread, isInThread };
     const entries: IntakeEntry<SlackEntry>[] = [];
     for (const event of events) {
@@ -250,11 +250,16 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
       const sender = { senderId, ...channel.startsWith("D") && { directChatId: chatId } };
       // What a stranger writes takes no room.
       if (!this.#session.isAllowed(sender)) continue;
-      this.#threads.add(chatId);
+      this.#takePart(chatId);
       entries.push({ lane: chatId, id, editedAt, data: message });
     }
     if (entries.length === 0 && cursors === undefined) return;
     await this.#session.receive(entries, cursors);
+  }
+
+  /** What is written in a thread from now on is heard, and looked for after a time away. */
+  #takePart(chatId: string): void {
+    if (chatId.includes(":")) this.#session.memory.set(THREAD, chatId, 1);
   }
 
   async #click(payload: unknown): Promise<void> {

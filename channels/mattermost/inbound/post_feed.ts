@@ -6,21 +6,17 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { LoginRefusedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
   backoffMs,
-  failedCall,
+  CatchUp,
+  type ChatPage,
   type Intake,
   type IntakeEntry,
-  noAnswer,
-  pauseOf,
   sleep,
 } from "../../../lib/channel/platform/mod.ts";
-import { Tries } from "../../../lib/channel/platform/tries.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
-import { type MissedChannel, missedPosts } from "./missed_posts.ts";
 import { type PostCursor, PostCursors } from "./post_cursors.ts";
 import { isId, type MattermostPost, readPost } from "./post.ts";
 
@@ -45,19 +41,25 @@ export interface PostFeedDeps {
   /** Whether a channel of that team is listened to; empty: of no team. */
   isOfTeam: (teamId: string) => boolean;
   clock: Pick<Clock, "after" | "now">;
-  log: Pick<Log, "warning">;
+  log: Pick<Log, "info" | "warning">;
 }
 
 /** A channel that the bot is in. */
 interface ListedChannel {
   id: string;
-  type: string;
+  /** Nobody else is in it. */
+  isDirect: boolean;
   teamId: string;
   lastPostAt: number;
 }
 
-/** Failures of one channel's list, some minutes of them, before the others wait for it no more. */
-const CHANNEL_TRIES = 8;
+/** One in which something was missed. */
+interface MissedChannel extends ListedChannel {
+  since: PostCursor;
+}
+
+/** Posts of a page of a channel's list. */
+const PAGE_SIZE = 200;
 
 /** Posts that may wait; past that they are fetched later. */
 const MAX_WAITING = 1_000;
@@ -76,20 +78,34 @@ export class PostFeed {
   readonly #deps: PostFeedDeps;
   /** Cursor over all channels: what was created up to it has been looked at. */
   readonly #all: string;
-  readonly #waiting: (LivePost | "catch_up")[] = [];
+  readonly #waiting: LivePost[] = [];
   readonly #seen = new Set<string>();
   /** Whether a channel is a direct one; of those alone something was heard. */
   readonly #channels = new Map<string, boolean>();
   readonly #cursors: PostCursors;
-  readonly #tries = new Tries(CHANNEL_TRIES);
-  #isBehind = false;
+  readonly #history: CatchUp<MissedChannel, MattermostPost>;
   readonly #closing = new AbortController();
+  /** When the last post was written before the channels were listed. */
+  #newest = 0;
+  /** More came than may wait, and was left out. */
+  #isFull = false;
+  #caughtUp: Promise<void> = Promise.resolve();
   #working: Promise<void> | undefined;
 
   constructor(deps: PostFeedDeps) {
     this.#deps = deps;
     this.#all = `* ${deps.myId}`;
     this.#cursors = new PostCursors(deps.intake);
+    this.#history = new CatchUp({
+      chats: () => this.#missedChannels(),
+      page: (channel, next) => this.#page(channel, Number(next ?? 0)),
+      keyOf: ({ id, createAt }) => ({ id, at: createAt }),
+      take: (channel, posts) => this.#takeMissed(channel, posts),
+      // What was not looked at there is looked at the next time, wherever the others are by then.
+      refused: ({ id, since }) => this.#cursors.move({ [id]: since }),
+      done: () => this.#add([], { [this.#all]: { createAt: this.#newest } }),
+      ...deps,
+    });
   }
 
   /**
@@ -108,11 +124,11 @@ export class PostFeed {
   /** An event; one that is not of a post, or cannot be read, is left out. */
   take(event: string, data: Readonly<Record<string, unknown>>): void {
     const post = postOf(event, data);
-    if (post === undefined || this.#closing.signal.aborted || this.#isBehind) return;
+    if (post === undefined || this.#closing.signal.aborted || this.#isFull) return;
     if (typeof data.team_id === "string" && !this.#deps.isOfTeam(data.team_id)) return;
     const { sender_name: name } = data;
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#isBehind = true;
+      this.#isFull = true;
       return;
     }
     const isChange = event !== "posted";
@@ -123,79 +139,46 @@ export class PostFeed {
       isChange,
       ...typeof name === "string" && { senderName: name.replace(/^@/, "").slice(0, 200) },
     });
-    this.#work();
+    this.#working ??= this.#work();
   }
 
   /** Events were missed, or may have been: they are fetched before those that come from now on. */
   catchUp(): void {
-    if (this.#closing.signal.aborted) return;
-    // One that has begun may have looked already at where something is missing now.
-    if (this.#waiting.length > 1 && this.#waiting.at(-1) === "catch_up") return;
-    this.#waiting.push("catch_up");
-    this.#work();
+    this.#caughtUp = this.#history.read();
   }
 
   /** Keeps what was looked at, and takes nothing any more. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#waiting.length = 0;
+    await this.#history.close();
     await this.#working;
     await this.#add([]).catch(() => {});
   }
 
-  #work(): void {
-    this.#working ??= this.#run().finally(() => {
-      this.#working = undefined;
-      if (this.#waiting.length > 0) this.#work();
-    });
-  }
-
-  /** Takes one after the other. Never rejects. */
-  async #run(): Promise<void> {
-    for (let failures = 0; !this.#closing.signal.aborted;) {
-      const next = this.#waiting[0];
-      if (next === undefined) {
-        if (!this.#isBehind) return;
-        // From here on events are waited for again; what was left out comes from the lists.
-        this.#isBehind = false;
-        this.#waiting.push("catch_up");
-        continue;
-      }
+  /** Takes what waits, in its order. Never rejects. */
+  async #work(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#closing;
+    for (let failures = 0; this.#waiting.length > 0;) {
+      await this.#caughtUp;
+      if (signal.aborted) return;
+      const live = this.#waiting.slice(0, MAX_TOGETHER);
       try {
-        const live = this.#nextLive();
-        await (next === "catch_up" ? this.#fetchMissed() : this.#takeLive(live));
+        await this.#takeLive(live);
+        this.#waiting.splice(0, live.length);
         failures = 0;
-        this.#waiting.splice(0, Math.max(1, live.length));
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
-        // The start ends with it.
-        if (error instanceof LoginRefusedError) return void this.#waiting.shift();
-        if ((error as { code?: unknown }).code === "invalid_request") {
-          // It would be the same each time.
-          this.#deps.log.warning("Messages cannot be taken, and are dropped", {
-            reason: (error as Error).message,
-          });
-          this.#waiting.splice(0, Math.max(1, this.#nextLive().length));
-          continue;
-        }
-        const waitMs = Math.max(pauseOf(error), backoffMs(failures += 1));
-        this.#deps.log.warning("Messages could not be fetched, and are tried again", {
-          reason: error instanceof Error ? error.message : String(error),
-          waitMs,
-        });
-        await sleep(waitMs, this.#deps.clock, this.#closing.signal);
+        const waitMs = backoffMs(failures += 1);
+        const reason = error instanceof Error ? error.message : String(error);
+        log.warning("Messages could not be stored, and are tried again", { reason, waitMs });
+        await sleep(waitMs, clock, signal);
       }
     }
-  }
-
-  /** Those that wait up to the next list, or none. */
-  #nextLive(): LivePost[] {
-    const live: LivePost[] = [];
-    for (const each of this.#waiting) {
-      if (each === "catch_up" || live.length === MAX_TOGETHER) break;
-      live.push(each);
-    }
-    return live;
+    this.#working = undefined;
+    if (!this.#isFull) return;
+    // From here on events are waited for again; what was left out comes from the lists.
+    this.#isFull = false;
+    this.catchUp();
   }
 
   async #takeLive(live: readonly LivePost[]): Promise<void> {
@@ -207,56 +190,50 @@ export class PostFeed {
       return this.#entryOf(post, { isDirect, isChange, isLive: !isChange }, senderName) ?? [];
     });
     const cursors: Record<string, PostCursor> = {};
-    for (const post of posted) cursors[post.channelId] = cursors[this.#all] = post;
+    for (const post of posted) {
+      if (!this.#history.isBehind(post.channelId)) cursors[post.channelId] = post;
+      if (!this.#history.isBehind()) cursors[this.#all] = post;
+    }
     // What nobody has to answer is not worth a write.
     if (entries.length > 0) await this.#add(entries, cursors);
     else this.#cursors.move(cursors);
     for (const { id } of posted) this.#see(id);
   }
 
-  async #fetchMissed(): Promise<void> {
-    const channels = await this.#listChannels();
-    const sinceAll = this.#cursors.get(this.#all)!;
-    for (const { id, type, lastPostAt } of channels) {
-      const since = this.#cursors.get(id) ?? { createAt: sinceAll.createAt };
-      if (lastPostAt <= since.createAt) continue;
-      await this.#fetchChannel({ id, since, isDirect: type === "D" });
-      // What was not looked at is looked at after the next start.
-      if (this.#closing.signal.aborted) return;
-    }
-    await this.#add([], { [this.#all]: { createAt: newestOf(channels) } });
-  }
-
   async #listChannels(): Promise<ListedChannel[]> {
     const { client, isOfTeam } = this.#deps;
     const channels = readChannels(await client.getAllTeamsChannels())
       .filter(({ teamId }) => isOfTeam(teamId));
-    for (const { id, type } of channels) this.#channels.set(id, type === "D");
+    for (const { id, isDirect } of channels) this.#channels.set(id, isDirect);
     return channels;
   }
 
-  async #fetchChannel(channel: MissedChannel & { isDirect: boolean }): Promise<void> {
-    const { client, log } = this.#deps;
-    const missed = await missedPosts(client, channel).catch((error) => {
-      // Such as one that the bot was taken out of meanwhile: the others do not wait for it.
-      const isLeft = isRefused(error) || (isBroken(error) && this.#tries.isLast(channel.id));
-      if (!isLeft) throw error;
-      log.warning("A channel cannot be read, and is left alone", {
-        channel: channel.id,
-        reason: (error as Error).message,
-      });
-      return undefined;
-    });
-    // What was not looked at there is looked at the next time, wherever the others are by then.
-    if (missed === undefined) return await this.#add([], { [channel.id]: channel.since });
-    this.#tries.forget(channel.id);
-    const { posts, isWhole } = missed;
-    if (!isWhole) {
-      log.warning("More was written than is fetched; the oldest of it is left alone", {
-        channel: channel.id,
-        fetched: posts.length,
-      });
-    }
+  async #missedChannels(): Promise<MissedChannel[]> {
+    const channels = await this.#listChannels();
+    this.#newest = newestOf(channels);
+    const { createAt } = this.#cursors.get(this.#all)!;
+    return channels
+      .map((channel) => ({ ...channel, since: this.#cursors.get(channel.id) ?? { createAt } }))
+      .filter(({ since, lastPostAt }) => lastPostAt > since.createAt);
+  }
+
+  /** The newest first. The server's own `since` gives what was edited too, and of more than 1,000 any. */
+  async #page(
+    { id, since }: MissedChannel,
+    page: number,
+  ): Promise<ChatPage<never, MattermostPost>> {
+    const { order, posts } = readPage(
+      await this.#deps.client.getPosts(id, page, PAGE_SIZE, false),
+    );
+    const found = order.map((postId) => readPost(posts[String(postId)]))
+      .filter((post) => post?.channelId === id) as MattermostPost[];
+    // Two posts may have the same time, and one of them have been heard.
+    const events = found.filter((post) => post.createAt >= since.createAt && post.id !== since.id);
+    const isLast = order.length < PAGE_SIZE || found.some((post) => post.createAt < since.createAt);
+    return { events, ...!isLast && { next: String(page + 1) } };
+  }
+
+  async #takeMissed(channel: MissedChannel, posts: readonly MattermostPost[]): Promise<void> {
     const about = { isDirect: channel.isDirect, isLive: false, isChange: false };
     const entries = posts.flatMap((post) => this.#entryOf(post, about) ?? []);
     await this.#add(entries, { [channel.id]: posts.at(-1) ?? channel.since });
@@ -311,26 +288,25 @@ function newestOf(channels: readonly ListedChannel[]): number {
   return channels.reduce((ms, { lastPostAt }) => Math.max(ms, lastPostAt), 0);
 }
 
-/** A refusal that no repeat mends. */
-function isRefused(error: unknown): boolean {
-  return [400, 403, 404, 410, 501].includes(failedCall(error)?.status ?? 0);
-}
-
-/** Something of the channel itself may be what the server stumbles over. */
-function isBroken(error: unknown): boolean {
-  const { status = 0 } = failedCall(error) ?? {};
-  return error instanceof UncertainDeliveryError || status > 0 && ![401, 429].includes(status);
-}
-
 /** Those of a list that can be looked at. Throws for what is no list. */
 function readChannels(list: unknown): ListedChannel[] {
-  if (!Array.isArray(list)) {
-    throw noAnswer("The server's answer is no list of channels");
-  }
+  if (!Array.isArray(list)) throw new Error("The server's answer is no list of channels");
   return list.flatMap((each) => {
     const { id, type, team_id, delete_at, last_post_at } = (each ?? {}) as Record<string, unknown>;
     if (!isId(id) || typeof last_post_at !== "number" || Number(delete_at) > 0) return [];
     const teamId = typeof team_id === "string" ? team_id : "";
-    return [{ id, type: String(type), teamId, lastPostAt: last_post_at }];
+    return [{ id, isDirect: type === "D", teamId, lastPostAt: last_post_at }];
   });
+}
+
+/** The parts of a page. Throws for what is none: it does not say that nothing was missed. */
+function readPage(page: unknown): { order: unknown[]; posts: Record<string, unknown> } {
+  const { order, posts } = (page ?? {}) as { order?: unknown; posts?: unknown };
+  // Of a channel without posts there is an empty list, and maybe no posts beside it.
+  if (
+    Array.isArray(order) && (order.length === 0 || (typeof posts === "object" && posts !== null))
+  ) {
+    return { order, posts: (posts ?? {}) as Record<string, unknown> };
+  }
+  throw new Error("The server's answer is no list of posts");
 }

@@ -79,7 +79,7 @@ class World {
         }),
       isOfTeam: () => true,
       clock: this.clock,
-      log: { warning: (message) => void this.warnings.push(message) },
+      log: { info: () => {}, warning: (message) => void this.warnings.push(message) },
     });
   }
 

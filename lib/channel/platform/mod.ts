@@ -13,6 +13,7 @@ export {
   NOT_PERMITTED,
   TOO_LARGE,
 } from "./bounded_fetch.ts";
+export { CatchUp, type ChatPage, type HistoryPage, readHistory } from "./catch_up.ts";
 export {
   callError,
   type CallFacts,
