@@ -458,7 +458,7 @@ Deno.test(
       { host: "localhost", caFile: `${caFile}.missing` },
       async (_server, irc) => {
         await irc.started;
-        assertStringIncludes(String(irc.ended), "Cannot read caFile");
+        assertStringIncludes(String(irc.ended), "Cannot use caFile");
       },
     );
   },

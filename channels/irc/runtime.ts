@@ -10,6 +10,7 @@ import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import { eventOf } from "../../lib/channel/outbound_event.ts";
 import type { OutboundMessage } from "../../lib/contract/outbound_message.ts";
 import { backoffMs } from "../../lib/channel/platform/backoff.ts";
+import { readCaCerts } from "../../lib/channel/platform/read_ca_certs.ts";
 import { sleep } from "../../lib/channel/platform/sleep.ts";
 import { maskOf } from "./connection/account_lookup.ts";
 import { IrcConnection, type IrcLogin, LoginError } from "./connection/irc_connection.ts";
@@ -269,11 +270,6 @@ export class IrcChannel extends BaseChannel<IrcConfig> {
 
   async #address(): Promise<ServerAddress> {
     const { host, port, tls, caFile } = this.config;
-    if (!tls || caFile === "") return { host, port, tls, caCerts: [] };
-    try {
-      return { host, port, tls, caCerts: [await Deno.readTextFile(caFile)] };
-    } catch (error) {
-      throw new Error(`Cannot read caFile ${caFile}: ${(error as Error).message}`);
-    }
+    return { host, port, tls, caCerts: tls ? await readCaCerts(caFile) : [] };
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { readCaCerts } from "../../lib/channel/platform/read_ca_certs.ts";
 import { error, isLoopback, warning } from "../../lib/channel/setup/findings.ts";
 import { connectToServer } from "./connection/irc_transport.ts";
 
@@ -78,7 +79,8 @@ async function probe(host: string, values: Values, signal: AbortSignal): Promise
   const { tls } = values;
   const port = Number(values.port);
   const late = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]);
-  const address = { host, port, tls: tls !== false, caCerts: await readCerts(text(values.caFile)) };
+  const caCerts = await readCaCerts(text(values.caFile)).catch(() => []);
+  const address = { host, port, tls: tls !== false, caCerts };
   let connection: Deno.Conn;
   try {
     connection = await connectToServer(address, late);
@@ -101,11 +103,6 @@ async function probe(host: string, values: Values, signal: AbortSignal): Promise
     late.removeEventListener("abort", close);
     if (!late.aborted) connection.close();
   }
-}
-
-async function readCerts(path: string): Promise<string[]> {
-  if (path === "") return [];
-  return await Deno.readTextFile(path).then((pem) => [pem], () => []);
 }
 
 function text(value: unknown): string {

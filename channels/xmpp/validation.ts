@@ -8,10 +8,10 @@
 import { systemClock } from "../../lib/base/clock.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
+import { readCaCerts } from "../../lib/channel/platform/read_ca_certs.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { ServiceError } from "../../lib/base/errors.ts";
 import { areRoomPasswords, readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
-import { readCaCerts } from "./client/ca_certs.ts";
 import { StanzaError } from "./client/stanza_error.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload } from "./files/upload.ts";

@@ -4,18 +4,13 @@
  * @module
  */
 
-import { ServiceError } from "../../../lib/base/errors.ts";
+import { readCaCerts } from "../../../lib/channel/platform/read_ca_certs.ts";
 
 /**
  * Trusts the certificates of a file (PEM) beside the usual ones, until it is closed; undefined for no
  * file. Rejects with `config_invalid`, naming the file.
  */
 export async function openHttpClient(caFile: string): Promise<Deno.HttpClient | undefined> {
-  if (caFile === "") return undefined;
-  try {
-    return Deno.createHttpClient({ caCerts: [await Deno.readTextFile(caFile)] });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ServiceError("config_invalid", `Cannot use caFile ${caFile}: ${reason}`);
-  }
+  const caCerts = await readCaCerts(caFile);
+  return caCerts.length === 0 ? undefined : Deno.createHttpClient({ caCerts });
 }

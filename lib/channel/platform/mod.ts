@@ -39,6 +39,7 @@ export { Pauses } from "./pauses.ts";
 export { type PictureSize, pictureSize } from "./picture_size.ts";
 export { readBounded, type WithBody } from "./read_bounded.ts";
 export { silentLogger } from "./silent_logger.ts";
+export { readCaCerts } from "./read_ca_certs.ts";
 export { sleep } from "./sleep.ts";
 export {
   inPieces,
