@@ -165,7 +165,6 @@ export const CHANNELS: readonly ChannelPackage[] = [
       "media.ts": moduleUrl("channels/whatsapp/media.ts").href,
       "runtime.ts": moduleUrl("channels/whatsapp/runtime.ts").href,
       "settings.ts": moduleUrl("channels/whatsapp/settings.ts").href,
-      "validation.ts": moduleUrl("channels/whatsapp/validation.ts").href,
       "wa_socket.ts": moduleUrl("channels/whatsapp/wa_socket.ts").href,
       "whatsapp_driver.ts": moduleUrl("channels/whatsapp/whatsapp_driver.ts").href,
       "words.ts": moduleUrl("channels/whatsapp/words.ts").href,

@@ -40,7 +40,7 @@ import { type MessageRef, Sender } from "./outbound/sender.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
 import { loginRefused } from "./rest/discord_faults.ts";
-import type { DiscordSettings } from "./settings.ts";
+import type { DiscordConfig } from "./settings.ts";
 import { renderPart, splitForDiscord } from "./text/to_discord.ts";
 import { toStatus } from "./text/to_status.ts";
 import { wordsOf } from "./words.ts";
@@ -95,7 +95,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
     everyMs: TYPING_MS,
     show: (chatId: string) => isSnowflake(chatId) ? this.#api.typing(chatId) : Promise.resolve(),
   };
-  readonly #settings: DiscordSettings;
+  readonly #settings: DiscordConfig;
   readonly #session: PlatformSession<InboundItem>;
   readonly #closing = new AbortController();
   readonly #rest: DiscordRest;
@@ -110,7 +110,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
   #ready: (who: string) => void = () => {};
 
   private constructor(
-    settings: DiscordSettings,
+    settings: DiscordConfig,
     session: PlatformSession<InboundItem>,
     key: string,
   ) {
@@ -182,7 +182,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
 
   /** Its first connection tells whether it may log in. */
   static async open(
-    settings: DiscordSettings,
+    settings: DiscordConfig,
     session: PlatformSession<InboundItem>,
   ): Promise<DiscordDriver> {
     const whose = new TextEncoder().encode(`${settings.apiUrl}\0${settings.token}`);
@@ -256,7 +256,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
   }
 
   async #chatOf(item: InboundItem): Promise<string> {
-    if (!item.mayThread || !this.#settings.threads) return item.chatId;
+    if (!item.mayThread || this.#settings.threads === "off") return item.chatId;
     if (item.editedAt === undefined) return await this.#threads.open(item);
     return this.#threads.isOwn(item.messageId) ? item.messageId : item.chatId;
   }

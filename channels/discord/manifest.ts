@@ -1,14 +1,18 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Servers, threads and direct messages of Discord (docs/channels/discord.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "discord",
   displayName: "Discord",
   runtime: "channels/discord/runtime.ts:DiscordChannel",
   dependencies: ["npm:discord.js@14.28.1", "npm:entities@7.0.1", "npm:marked@18.2.1"],
   setup: {
     fields: {
-      token: { kind: "secret", label: "Token of the bot" },
+      token: {
+        kind: "secret",
+        label: "Token of the bot",
+      },
       apiUrl: {
         kind: "string",
         format: "url",
@@ -30,23 +34,27 @@ const manifest: ChannelDescriptor = {
       ackReaction: {
         kind: "string",
         default: "👀",
+        form: {
+          pattern: "[^\\s\\/?#]{0,20}|\\w{2,32}:\\d{17,20}",
+          expected: "an emoji, or name:id of one of a server",
+        },
         label: "Reaction to a message that was taken; empty: none",
       },
       slashCommand: {
         kind: "string",
         default: "ask",
+        form: {
+          pattern: "[[\\-_\\p{L}\\p{N}]--[\\p{Lu}\\p{Lt}]]{1,32}",
+          expected: "1 to 32 small letters, digits, - and _",
+        },
         label: "Name of the slash command; empty: none",
       },
       slashServers: {
         kind: "list",
+        form: { pattern: "\\d{17,20}", expected: "ids of servers, each of 17 to 20 digits" },
         label: "Ids of servers that have the slash command; empty: all",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of its own words",
-      },
+      language: LANGUAGE_FIELD,
       streaming: { kind: "bool", default: true, label: "Show answers while they are written" },
     },
     required: [{ fields: ["token"] }],
@@ -92,6 +100,6 @@ const manifest: ChannelDescriptor = {
   },
   // Ids of users are Discord's, and never given to somebody else.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

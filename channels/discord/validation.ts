@@ -11,7 +11,7 @@ import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { reasonOf } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
-import { problemsOf } from "./settings.ts";
+import { problemsOf, tokenOf } from "./settings.ts";
 import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
 
@@ -31,10 +31,14 @@ export async function validate(
 ): Promise<SetupFinding[]> {
   const findings = [...problemsOf(values), ...checkAllowFrom(values)];
   if (findings.some(({ level }) => level === "error")) return findings;
-  const apiUrl = String(values.apiUrl);
-  const token = String(values.token ?? "").trim().replace(/^Bot\s+/, "");
+  const token = tokenOf(values);
   if (token === "") return findings;
-  const rest = new DiscordRest({ apiUrl, token, clock: systemClock, signal });
+  const rest = new DiscordRest({
+    apiUrl: String(values.apiUrl),
+    token,
+    clock: systemClock,
+    signal,
+  });
   try {
     return [...findings, ...await ask(new DiscordApi(rest))];
   } finally {

@@ -12,13 +12,24 @@ const manifest: ChannelDescriptor = {
       port: { kind: "int", default: 6697, min: 1, max: 65_535, label: "Port" },
       tls: { kind: "bool", default: true, label: "Encrypt" },
       caFile: { kind: "string", label: "Certificate (PEM) of an authority of your own" },
-      nick: { kind: "string", label: "Nick" },
+      nick: {
+        kind: "string",
+        form: {
+          pattern: "[A-Za-z\\[\\]\\\\`_\\^\\{\\|\\}][\\w\\[\\]\\\\`\\^\\{\\|\\}\\-]{0,29}",
+          expected: "a letter first, then letters, digits and _-[]{}\\|^`",
+        },
+        label: "Nick",
+      },
       username: { kind: "string", label: "User name; empty: the nick" },
       realname: { kind: "string", label: "Real name; empty: the nick" },
       password: { kind: "secret", label: "Password of the server" },
       account: { kind: "string", label: "Account to log in with (SASL)" },
       accountPassword: { kind: "secret", label: "Password of the account" },
-      channels: { kind: "list", label: "Channels to join, such as #room" },
+      channels: {
+        kind: "list",
+        form: { pattern: "[#&+!][^\\s,\\p{Cc}]{1,63}", expected: "names such as #room" },
+        label: "Channels to join, such as #room",
+      },
       channelKeys: { kind: "secret", label: "Keys: #room key, #other key" },
       respond: {
         kind: "enum",

@@ -19,7 +19,7 @@ export async function validate(
   values: Values,
   { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const findings = [...checkNick(values), ...checkChannels(values), ...checkLogin(values)];
+  const findings = [...checkChannels(values), ...checkLogin(values)];
   const host = text(values.host);
   if (values.tls === false && !isLoopback(host)) {
     findings.push(
@@ -29,28 +29,8 @@ export async function validate(
   return [...findings, ...await probe(host, values, signal)];
 }
 
-function checkNick({ nick }: Values): SetupFinding[] {
-  const name = text(nick);
-  if (name === "" || /^[A-Za-z[\]\\`_^{|}][\w[\]\\`^{|}-]{0,29}$/.test(name)) return [];
-  return [error(
-    "nick",
-    `nick is ${
-      JSON.stringify(name.slice(0, 40))
-    }: expected a letter first, then letters, digits and _-[]{}\\|^\``,
-  )];
-}
-
 function checkChannels({ channels, channelKeys }: Values): SetupFinding[] {
-  const names = Array.isArray(channels) ? channels.map((name) => text(name).trim()) : [];
-  const wrong = names.find((name) => name !== "" && !/^[#&+!][^\s,\p{Cc}]{1,63}$/u.test(name));
-  if (wrong !== undefined) {
-    return [
-      error(
-        "channels",
-        `channels has ${JSON.stringify(wrong.slice(0, 70))}: expected a name such as #room`,
-      ),
-    ];
-  }
+  const names = Array.isArray(channels) ? channels : [];
   const pairs = text(channelKeys).split(/[,\n]/).map((pair) => pair.trim()).filter((pair) => pair);
   if (pairs.some((pair) => pair.split(/\s+/).length !== 2)) {
     return [error("channelKeys", "channelKeys is wrong: expected #room key, #other key")];

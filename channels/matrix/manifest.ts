@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Rooms and direct messages of a Matrix homeserver (docs/channels/matrix.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "matrix",
   displayName: "Matrix",
   runtime: "channels/matrix/runtime.ts:MatrixChannel",
@@ -64,12 +65,7 @@ const manifest: ChannelDescriptor = {
         max: 60_000,
         label: "Milliseconds between two edits of an answer that is being written",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of what the channel itself says",
-      },
+      language: LANGUAGE_FIELD,
     },
     required: [{ fields: ["homeserver"] }, { fields: ["accessToken", "password"] }],
     validator: "channels/matrix/validation.ts:validate",
@@ -103,6 +99,6 @@ const manifest: ChannelDescriptor = {
   // A user id belongs to one account for ever. Its homeserver signs what it writes, and ours checks that:
   // whoever lists an approver trusts the operator of that person's homeserver.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

@@ -21,13 +21,11 @@ import type { MatrixConfig } from "./settings.ts";
 export class MatrixChannel
   extends PlatformChannel<MatrixConfig, MatrixItem, MatrixRef, UploadedFile> {
   protected readonly platform = "Matrix";
-  protected readonly language: string;
   readonly #login: MatrixLogin;
 
   constructor(config: MatrixConfig, host: ChannelHost) {
     super(config, host);
     const { stateDir, clock } = host;
-    this.language = config.language;
     this.#login = new MatrixLogin({ config: this.config, stateDir, now: () => clock.now() });
   }
 

@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Mattermost: a bot account on a server of one's own. A thread is a chat. */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "mattermost",
   displayName: "Mattermost",
   runtime: "channels/mattermost/runtime.ts:MattermostChannel",
@@ -15,7 +16,14 @@ const manifest: ChannelDescriptor = {
       },
       token: { kind: "secret", format: "token", label: "Access token of the bot account" },
       caFile: { kind: "string", label: "Certificates (PEM) of an authority of your own" },
-      team: { kind: "string", label: "Hear channels of this team only; empty: of all" },
+      team: {
+        kind: "string",
+        form: {
+          pattern: "~?[a-z0-9\\-]{0,64}",
+          expected: "its name in the address, such as my-team",
+        },
+        label: "Hear channels of this team only; empty: of all",
+      },
       respond: {
         kind: "enum",
         choices: ["mention", "all"],
@@ -30,16 +38,13 @@ const manifest: ChannelDescriptor = {
       ackReaction: {
         kind: "string",
         default: "eyes",
+        form: { pattern: ":?[A-Za-z0-9+_\\-]{0,64}:?", expected: "a name such as eyes" },
         label: "Emoji set on a message when it is taken, such as eyes; empty: none",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of buttons and notes",
-      },
+      language: LANGUAGE_FIELD,
       actionsHost: {
         kind: "string",
+        form: { pattern: "[^\\s\\/]*", expected: "an address such as 127.0.0.1" },
         label: "Address to listen at for clicks on buttons; empty: approvals are answered in words",
       },
       actionsPort: {
@@ -90,6 +95,6 @@ const manifest: ChannelDescriptor = {
   // A user id never changes and is never given again, the server writes it into each post itself, and into
   // each click that it passes on with the secret context of our own button.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

@@ -33,13 +33,13 @@ import { type ServerFacts, serverFacts } from "./connection/server_facts.ts";
 import { type HeardPost, heardPost } from "./inbound/heard_post.ts";
 import { type AboutPost, PostFeed } from "./inbound/post_feed.ts";
 import { isId, type MattermostPost, type PostFile } from "./inbound/post.ts";
-import type { MattermostSettings } from "./settings.ts";
+import { type MattermostConfig, teamOf } from "./settings.ts";
 import { EventSocket } from "./socket/event_socket.ts";
 import { toPosts } from "./text/to_mattermost.ts";
 
 /** What a driver is made of. */
 export interface MattermostDriverDeps {
-  settings: MattermostSettings;
+  settings: MattermostConfig;
   client: MattermostClient;
   /** Whose certificates are trusted; absent: the usual. */
   httpClient?: Deno.HttpClient;
@@ -126,12 +126,12 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
 
   /** Rejects as a call does, or with what cannot be opened. */
   static async open(deps: MattermostDriverDeps): Promise<MattermostDriver> {
-    const { client, settings: { team, actions }, session } = deps;
-    const driver = new MattermostDriver(deps, await serverFacts(client, team));
+    const { client, settings, session } = deps;
+    const driver = new MattermostDriver(deps, await serverFacts(client, teamOf(settings)));
     await driver.#feed.begin();
-    if (actions === undefined) return driver;
+    if (settings.actionsHost === "") return driver;
     const context = await ActionContext.withKey(kept(session.memory, "key", ActionContext.newKey));
-    const server = await ActionServer.open({ session, actions, context });
+    const server = await ActionServer.open({ session, settings, context });
     driver.#actions = { server, context };
     return driver;
   }
@@ -202,7 +202,8 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
 
   async acknowledge({ id }: HeardPost): Promise<void> {
     const { client, settings: { ackReaction } } = this.#deps;
-    if (ackReaction !== "") await client.addReaction(this.#facts.me.id, id, ackReaction);
+    const name = ackReaction.replace(/^:|:$/g, "").toLowerCase();
+    if (name !== "") await client.addReaction(this.#facts.me.id, id, name);
   }
 
   split(markdown: string): string[] {

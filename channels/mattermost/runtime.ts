@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
@@ -13,24 +12,15 @@ import { openHttpClient } from "./api/open_http_client.ts";
 import type { HeardPost } from "./inbound/heard_post.ts";
 import manifest from "./manifest.ts";
 import { MattermostDriver } from "./mattermost_driver.ts";
-import { type MattermostConfig, type MattermostSettings, mattermostSettings } from "./settings.ts";
+import type { MattermostConfig } from "./settings.ts";
 
 export class MattermostChannel
   extends PlatformChannel<MattermostConfig, HeardPost, string, { id: string; name: string }> {
   protected readonly platform = "Mattermost";
-  protected readonly language: string;
-  readonly #settings: MattermostSettings;
   #httpClient: Deno.HttpClient | undefined;
 
-  /** Throws `config_invalid`, naming the field that is wrong. */
-  constructor(config: MattermostConfig, host: ChannelHost) {
-    super(config, host);
-    this.#settings = mattermostSettings(config);
-    this.language = this.#settings.language;
-  }
-
   protected async open(session: PlatformSession<HeardPost>): Promise<MattermostDriver> {
-    const settings = this.#settings;
+    const settings = this.config;
     const httpClient = this.#httpClient ??= await openHttpClient(settings.caFile);
     const { host: { clock }, signal } = session;
     const client = new MattermostClient({ ...settings, httpClient, clock, signal });
@@ -42,11 +32,11 @@ export class MattermostChannel
   }
 
   override async login(): Promise<boolean> {
-    const httpClient = await openHttpClient(this.#settings.caFile);
+    const httpClient = await openHttpClient(this.config.caFile);
     const { signal } = new AbortController();
     const { clock } = this.host;
     try {
-      await new MattermostClient({ ...this.#settings, httpClient, clock, signal }).getMe();
+      await new MattermostClient({ ...this.config, httpClient, clock, signal }).getMe();
       return true;
     } catch (error) {
       if (error instanceof LoginRefusedError) return false;

@@ -10,19 +10,18 @@ import { systemClock } from "../../lib/base/clock.ts";
 import { failedCall, reasonOf } from "../../lib/channel/platform/mod.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
-import { type MattermostSettings, readSettings } from "./settings.ts";
+import { type MattermostConfig, teamOf } from "./settings.ts";
 
 /** The findings; none where everything is right. */
 export async function validate(
   values: Readonly<Record<string, unknown>>,
   { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const { settings, problems } = readSettings(values);
-  if (problems.length > 0) return problems;
+  const settings = values as unknown as MattermostConfig;
   const findings: SetupFinding[] = [];
   const { hostname } = new URL(settings.url);
   if (
-    settings.actions !== undefined && settings.actions.publicUrl === "" && !isLocalHost(hostname)
+    settings.actionsHost !== "" && settings.actionsUrl === "" && !isLocalHost(hostname)
   ) {
     findings.push(warning(
       "actionsUrl",
@@ -32,8 +31,9 @@ export async function validate(
   return [...findings, ...await probe(settings, signal)];
 }
 
-async function probe(settings: MattermostSettings, signal: AbortSignal): Promise<SetupFinding[]> {
-  const { url, token, team, caFile } = settings;
+async function probe(settings: MattermostConfig, signal: AbortSignal): Promise<SetupFinding[]> {
+  const { url, token, caFile } = settings;
+  const team = teamOf(settings);
   let httpClient: Deno.HttpClient | undefined;
   try {
     httpClient = await openHttpClient(caFile);

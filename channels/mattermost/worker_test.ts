@@ -3,6 +3,8 @@ import { checkChannel } from "../../lib/channel/testing/mod.ts";
 import { makeTestCertificate } from "../../lib/http/testing/test_certificate.ts";
 import { needs } from "../../tests/support/needs.ts";
 import { FakeMattermost } from "./testing/fake_mattermost.ts";
+import { checkSection } from "../../lib/channel/testing/check_section.ts";
+import manifest from "./manifest.ts";
 import { validate } from "./validation.ts";
 
 const folder = new URL("./", import.meta.url);
@@ -30,10 +32,7 @@ Deno.test(
     assertEquals(await checkChannel({ folder, openPlatform }, only), []);
     // Without it nobody is trusted, and no token is sent.
     const server = await FakeMattermost.open({ tls });
-    const [finding] = await validate(server.section, {
-      allowLocalServiceAccess: true,
-      signal: new AbortController().signal,
-    });
+    const [finding] = await checkSection({ descriptor: manifest, validate }, server.section);
     assertEquals([finding?.level, finding?.field], ["warning", "url"]);
     assertEquals(server.api.requests, []);
     await server.close();

@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Signal: an account that signal-cli holds, by its JSON-RPC (docs/channels/signal.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "signal",
   displayName: "Signal",
   runtime: "channels/signal/runtime.ts:SignalChannel",
@@ -32,12 +33,7 @@ const manifest: ChannelDescriptor = {
         label: "Reaction to a message that was heard; empty: none",
       },
       readReceipts: { kind: "bool", default: true, label: "Mark messages that were heard as read" },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of what the channel itself says",
-      },
+      language: LANGUAGE_FIELD,
     },
     required: [{ fields: ["account"] }],
     validator: "channels/signal/validation.ts:validate",
@@ -69,6 +65,6 @@ const manifest: ChannelDescriptor = {
   permissions: { hosts: ["{host}:{port}"], paths: [], variables: [] },
   // An account id belongs to one account for ever, and each message is signed with the keys of its account.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

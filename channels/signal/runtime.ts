@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import type { HeardMessage } from "./inbound/read_envelope.ts";
 import { deliveryErrorOf } from "./rpc/delivery_error_of.ts";
@@ -13,12 +12,6 @@ import { SignalDriver, type SignalRef } from "./signal_driver.ts";
 
 export class SignalChannel extends PlatformChannel<SignalConfig, HeardMessage, SignalRef> {
   protected readonly platform = "Signal";
-  protected readonly language: string;
-
-  constructor(config: SignalConfig, host: ChannelHost) {
-    super(config, host);
-    this.language = config.language;
-  }
 
   protected open(session: PlatformSession<HeardMessage>): Promise<SignalDriver> {
     return Promise.resolve(new SignalDriver(this.config, session));

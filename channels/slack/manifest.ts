@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Slack: an app of a workspace, over Socket Mode or the HTTP Events API (docs/channels/slack.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "slack",
   displayName: "Slack",
   runtime: "channels/slack/runtime.ts:SlackChannel",
@@ -13,7 +14,11 @@ const manifest: ChannelDescriptor = {
   ],
   setup: {
     fields: {
-      botToken: { kind: "secret", format: "token", label: "Bot User OAuth Token, xoxb-…" },
+      botToken: {
+        kind: "secret",
+        format: "token",
+        label: "Bot User OAuth Token, xoxb-…",
+      },
       appToken: {
         kind: "secret",
         format: "token",
@@ -52,14 +57,13 @@ const manifest: ChannelDescriptor = {
       ackReaction: {
         kind: "string",
         default: "eyes",
+        form: {
+          pattern: ":?[\\p{L}\\p{N}_+'\\-]{1,100}(?:::skin-tone-[2-6])?:?",
+          expected: "the name of an emoji, such as eyes",
+        },
         label: "Emoji on a message that is being answered; empty: none",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of buttons and notes",
-      },
+      language: LANGUAGE_FIELD,
       streaming: { kind: "bool", default: true, label: "Show answers while they are written" },
     },
     required: [{ fields: ["botToken"] }, { fields: ["appToken", "signingSecret"] }],
@@ -98,6 +102,6 @@ const manifest: ChannelDescriptor = {
   },
   // Slack signs people in, and their ids never change hands.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

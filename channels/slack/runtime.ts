@@ -5,23 +5,18 @@
  */
 
 import { ServiceError } from "../../lib/base/errors.ts";
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
+import { refuseErrors } from "../../lib/channel/setup/findings.ts";
 import type { SlackRef } from "./outbound/slack_messages.ts";
-import { requireSettings, type SlackConfig } from "./settings.ts";
+import { problemsOf, type SlackConfig } from "./settings.ts";
 import { SlackDriver, type SlackEntry, type SlackFile } from "./slack_driver.ts";
 
 export class SlackChannel extends PlatformChannel<SlackConfig, SlackEntry, SlackRef, SlackFile> {
   protected readonly platform = "Slack";
-  protected readonly language: string;
-
-  constructor(config: SlackConfig, host: ChannelHost) {
-    super(config, host);
-    this.language = config.language;
-  }
 
   protected async open(session: PlatformSession<SlackEntry>): Promise<SlackDriver> {
-    return await SlackDriver.open(this.config, requireSettings(this.config), session);
+    refuseErrors(problemsOf({ ...this.config }));
+    return await SlackDriver.open(this.config, session);
   }
 
   /** `SlackApi` rejects with the errors of deliveries; of any other a repeat may mend it. */

@@ -5,7 +5,7 @@ import { FakeSlack } from "./testing/fake_slack.ts";
 import { ALICE, ALICE_DM } from "./testing/fake_workspace.ts";
 import { TestSlack } from "./testing/test_slack.ts";
 
-const changes = { mode: "http", port: 0, appToken: "" };
+const changes = { mode: "http", port: 0, appToken: "" } as const;
 
 /** Where the channel listens. */
 function urlOf(app: TestSlack): string {

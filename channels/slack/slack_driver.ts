@@ -34,7 +34,7 @@ import { MissedMessages } from "./inbound/missed_messages.ts";
 import { AckReactions } from "./outbound/ack_reactions.ts";
 import { fetchFile, MAX_UPLOAD_BYTES, type SlackFile, uploadFile } from "./outbound/slack_files.ts";
 import { SlackMessages, type SlackRef } from "./outbound/slack_messages.ts";
-import type { SlackConfig, SlackSettings } from "./settings.ts";
+import { type SlackConfig, webApi } from "./settings.ts";
 import { type Envelope, SocketConnection } from "./socket/socket_connection.ts";
 import { fromMrkdwn } from "./text/from_mrkdwn.ts";
 import { toMrkdwn } from "./text/to_mrkdwn.ts";
@@ -73,7 +73,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     hide: (chatId: string) => this.#showStatus(chatId, ""),
   };
   readonly #config: SlackConfig;
-  readonly #settings: SlackSettings;
+  readonly #apiUrl: URL;
   readonly #session: PlatformSession<SlackEntry>;
   readonly #api: SlackApi;
   readonly #self: SlackSelf;
@@ -90,17 +90,16 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
 
   private constructor(
     config: SlackConfig,
-    settings: SlackSettings,
     session: PlatformSession<SlackEntry>,
     { api, self }: { api: SlackApi; self: SlackSelf },
   ) {
     this.#config = config;
-    this.#settings = settings;
     this.#session = session;
     this.#api = api;
     this.#self = self;
     const { host, memory, signal } = session;
-    const { apiUrl, ackReaction: name } = settings;
+    const apiUrl = this.#apiUrl = webApi(config.apiUrl);
+    const name = config.ackReaction.replaceAll(/^:|:$/g, "");
     this.#messages = new SlackMessages({ api, onPosted: (chatId) => this.#takePart(chatId) });
     this.#reactions = new AckReactions({ ...host, api, name, memory, signal });
     this.#missed = new MissedMessages({
@@ -122,14 +121,13 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   /** Rejects as `SlackApi.call` does. */
   static async open(
     config: SlackConfig,
-    settings: SlackSettings,
     session: PlatformSession<SlackEntry>,
   ): Promise<SlackDriver> {
     const { host: { clock }, signal, refused: onRefused } = session;
-    const { botToken: token, apiUrl } = settings;
-    const api = new SlackApi({ token, apiUrl, clock, signal, onRefused });
+    const { botToken: token, apiUrl } = config;
+    const api = new SlackApi({ token, apiUrl: webApi(apiUrl), clock, signal, onRefused });
     const self = readSelf(await api.call("auth.test"));
-    return new SlackDriver(config, settings, session, { api, self });
+    return new SlackDriver(config, session, { api, self });
   }
 
   async connect(signal: AbortSignal, ready: (who: string) => void): Promise<string | undefined> {
@@ -165,7 +163,8 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
     onRefresh: (reason: string) => void,
   ): Promise<SocketConnection> {
     const { clock } = this.#session.host;
-    const { appToken, apiUrl } = this.#settings;
+    const { appToken } = this.#config;
+    const apiUrl = this.#apiUrl;
     const onEnvelope = (envelope: Envelope) => this.#accept(envelope);
     const socket = new SocketConnection({ appToken, apiUrl, clock, signal, onEnvelope, onRefresh });
     this.#sockets.add(socket);
@@ -190,7 +189,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   ): Promise<string> {
     const { host } = this.#session;
     const { host: hostname, port } = this.#config;
-    const signature = await SlackSignature.from(this.#settings.signingSecret);
+    const signature = await SlackSignature.from(this.#config.signingSecret);
     const listener = await host.listen({ host: hostname, port }, (request) =>
       answerSlack(request, {
         signature,
@@ -331,7 +330,8 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   }
 
   fetchFile({ ref }: PlatformFile, maxBytes: number, signal: AbortSignal) {
-    const { apiUrl, botToken } = this.#settings;
+    const { botToken } = this.#config;
+    const apiUrl = this.#apiUrl;
     const { clock } = this.#session.host;
     const deps = { api: this.#api, apiUrl, botToken, clock };
     return fetchFile(ref as FileNote, deps, { signal, maxBytes });

@@ -13,7 +13,7 @@ import { WebClient } from "@slack/web-api";
 import { clientOptions } from "./api/slack_api.ts";
 import { refusedAs, slackFault } from "./api/slack_faults.ts";
 import { BOT_SCOPES } from "./app_manifest.ts";
-import { readEmoji, webApi } from "./settings.ts";
+import { problemsOf, webApi } from "./settings.ts";
 
 /** The findings; none where everything is right. */
 export async function validate(
@@ -24,24 +24,12 @@ export async function validate(
   const findings = [
     ...checkPrefix("botToken", botToken, "xoxb-"),
     ...checkPrefix("appToken", appToken, "xapp-"),
+    ...problemsOf(values),
   ];
-  if (readEmoji(values.ackReaction ?? "") === undefined) {
-    findings.push(error("ackReaction", "ackReaction is wrong: expected a name such as eyes"));
-  }
-  if (mode === "http" && !isText(signingSecret)) {
-    findings.push(
-      error("signingSecret", "signingSecret is not set: Basic Information, App Credentials"),
-    );
-  }
-  if (mode === "http" && isText(signingSecret) && !/^[0-9a-f]{32}$/.test(signingSecret)) {
+  if (findings.length > 0) return findings;
+  if (mode === "http" && !/^[0-9a-f]{32}$/.test(String(signingSecret))) {
     findings.push(warning("signingSecret", "signingSecret has not the form that Slack's have"));
   }
-  if (mode !== "http" && isText(botToken) && !isText(appToken)) {
-    findings.push(
-      error("appToken", "appToken is not set: Basic Information, App-Level Tokens, Generate"),
-    );
-  }
-  if (findings.some(({ level }) => level === "error")) return findings;
   const ask = { apiUrl: webApi(String(values.apiUrl)), clock: systemClock, signal };
   if (isText(botToken)) findings.push(...await probeBot(botToken, ask));
   if (mode !== "http" && isText(appToken)) findings.push(...await probeApp(appToken, ask));
@@ -99,8 +87,7 @@ function findingOf(fault: Error, field: string): SetupFinding {
 }
 
 function checkPrefix(field: string, value: unknown, prefix: string): SetupFinding[] {
-  if (!isText(value)) return [];
-  if (value.startsWith(prefix)) return [];
+  if (!isText(value) || value.startsWith(prefix)) return [];
   return [error(field, `${field} is another token: expected one that begins with ${prefix}`)];
 }
 

@@ -1,14 +1,23 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
+
+/** Reactions that bots may use (Bot API, ReactionTypeEmoji). */
+const REACTIONS = "👍|👎|❤|🔥|🥰|👏|😁|🤔|🤯|😱|🤬|😢|🎉|🤩|🤮|💩|🙏|👌|🕊|🤡|🥱|🥴|😍|🐳|❤‍🔥|" +
+  "🌚|🌭|💯|🤣|⚡|🍌|🏆|💔|🤨|😐|🍓|🍾|💋|🖕|😈|😴|😭|🤓|👻|👨‍💻|👀|🎃|🙈|😇|😨|" +
+  "🤝|✍|🤗|🫡|🎅|🎄|☃|💅|🤪|🗿|🆒|💘|🙉|🦄|😘|💊|🙊|😎|👾|🤷‍♂|🤷|🤷‍♀|😡";
 
 /** Chats, groups and topics of Telegram, by a bot (docs/channels/telegram.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "telegram",
   displayName: "Telegram",
   runtime: "channels/telegram/runtime.ts:TelegramChannel",
   dependencies: ["npm:entities@7.0.1", "npm:grammy@1.46.0", "npm:marked@18.2.1"],
   setup: {
     fields: {
-      token: { kind: "secret", label: "Token of the bot, from @BotFather" },
+      token: {
+        kind: "secret",
+        label: "Token of the bot, from @BotFather",
+      },
       respond: {
         kind: "enum",
         choices: ["mention", "all"],
@@ -25,14 +34,13 @@ const manifest: ChannelDescriptor = {
       ackReaction: {
         kind: "string",
         default: "👀",
+        form: {
+          pattern: REACTIONS,
+          expected: "one of Telegram's reactions, such as 👀, 👌 or 👍, or nothing",
+        },
         label: "Reaction to messages that were heard; empty: none",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of buttons and notes",
-      },
+      language: LANGUAGE_FIELD,
       mode: {
         kind: "enum",
         choices: ["polling", "webhook"],
@@ -52,7 +60,10 @@ const manifest: ChannelDescriptor = {
         max: 65_535,
         label: "Webhook: port to listen at",
       },
-      webhookSecret: { kind: "secret", label: "Webhook: secret that Telegram sends along" },
+      webhookSecret: {
+        kind: "secret",
+        label: "Webhook: secret that Telegram sends along",
+      },
       apiUrl: {
         kind: "string",
         format: "url",
@@ -92,6 +103,6 @@ const manifest: ChannelDescriptor = {
   },
   // Telegram's numbers of people never change, and Telegram itself says who wrote.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

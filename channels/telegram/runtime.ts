@@ -5,9 +5,9 @@
  */
 
 import type { FeatureMetadata } from "../../lib/channel/base_channel.ts";
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
+import { refuseErrors } from "../../lib/channel/setup/findings.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { TelegramApi } from "./api/telegram_api.ts";
 import type { Heard } from "./inbound/heard.ts";
@@ -19,25 +19,18 @@ const METADATA_MS = 10_000;
 
 export class TelegramChannel extends PlatformChannel<TelegramConfig, Heard, TelegramRef> {
   protected readonly platform = "Telegram";
-  protected readonly language: string;
-
-  constructor(config: TelegramConfig, host: ChannelHost) {
-    super(config, host);
-    this.language = config.language;
-  }
 
   protected open(session: PlatformSession<Heard>): Promise<TelegramDriver> {
-    const [problem] = problemsOf({ ...this.config });
-    if (problem?.field === "token") throw new LoginRefusedError(problem.message);
-    if (problem !== undefined) throw new Error(problem.message);
+    const problems = problemsOf({ ...this.config });
+    if (problems[0]?.field === "token") throw new LoginRefusedError(problems[0].message);
+    refuseErrors(problems);
     return TelegramDriver.open(this.config, session);
   }
 
   /** How the bot is called on Telegram. */
   static override async refreshFeatureMetadata(
     config: Record<string, unknown>,
-  ): Promise<FeatureMetadata | undefined> {
-    if (problemsOf(config).length > 0) return undefined;
+  ): Promise<FeatureMetadata> {
     const api = new TelegramApi({
       token: String(config.token),
       apiUrl: String(config.apiUrl),

@@ -8,7 +8,10 @@ Deno.test("telegram ends with one clear state when its token is revoked, and ask
   telegram.revoke();
   await bot.started;
   assert(bot.ended instanceof LoginRefusedError);
-  assertMatch(bot.ended.message, /the token is wrong or was revoked\. Copy it again .*\(Unauthorized\)$/);
+  assertMatch(
+    bot.ended.message,
+    /the token is wrong or was revoked\. Copy it again .*\(Unauthorized\)$/,
+  );
   assertEquals(bot.channel.isRunning, false);
   const calls = telegram.api.calls.length;
   bot.host.clock.tick(3_600_000);

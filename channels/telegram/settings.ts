@@ -4,69 +4,42 @@
  * @module
  */
 
-import type { PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { SectionOf } from "../../lib/channel/base_channel.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
-import { isReaction } from "./outbound/reactions.ts";
+import { error } from "../../lib/channel/setup/findings.ts";
+import type manifest from "./manifest.ts";
 
 /** The section, as the manifest describes it. */
-export interface TelegramConfig extends PackageConfig {
-  token: string;
-  apiUrl: string;
-  mode: "polling" | "webhook";
-  webhookUrl: string;
-  webhookHost: string;
-  webhookPort: number;
-  webhookSecret: string;
-  respond: "mention" | "all";
-  /** Where an answer quotes the message that it answers. */
-  quote: "groups" | "always" | "never";
-  ackReaction: string;
-  language: string;
-}
+export type TelegramConfig = SectionOf<typeof manifest>;
 
-const WITHOUT_URL = "webhookUrl is not set: expected an address such as " +
-  "https://bot.example.com/telegram";
-const WITHOUT_HOST = "webhookHost is not set: expected the address to listen at, such as 127.0.0.1";
+type Rule = readonly [field: string, form: RegExp, message: string];
+
+const RULES: readonly Rule[] = [
+  // It stands in addresses.
+  [
+    "token",
+    /^\d{1,20}:[\w-]{20,100}$/,
+    "token is none that @BotFather gives: expected a number, a colon and letters, such as 123456789:AAF…",
+  ],
+];
+
+const WEBHOOK_RULES: readonly Rule[] = [
+  [
+    "webhookUrl",
+    /./,
+    "webhookUrl is not set: expected an address such as https://bot.example.com/telegram",
+  ],
+  ["webhookHost", /./, "webhookHost is not set: expected the address to listen at, as 127.0.0.1"],
+  [
+    "webhookSecret",
+    /^[\w-]{16,256}$/,
+    "webhookSecret is too short or has other characters: expected 16 to 256 of A-Z, a-z, 0-9, _ and -",
+  ],
+];
 
 /** What is wrong and needs no look at Telegram; no value of a secret stands in it. */
-export function problemsOf(
-  values: Readonly<Record<string, unknown>>,
-): (SetupFinding & { level: "error"; field: string })[] {
-  const found: [field: string, message: string | undefined][] = [
-    ["token", tokenProblem(text(values.token))],
-    ["ackReaction", reactionProblem(text(values.ackReaction))],
-    ...values.mode === "webhook"
-      ? [
-        ["webhookUrl", text(values.webhookUrl) === "" ? WITHOUT_URL : undefined],
-        ["webhookHost", text(values.webhookHost) === "" ? WITHOUT_HOST : undefined],
-        ["webhookSecret", secretProblem(text(values.webhookSecret))],
-      ] as [string, string | undefined][]
-      : [],
-  ];
-  return found.flatMap(([field, message]) =>
-    message === undefined ? [] : [{ level: "error", field, message }]
-  );
-}
-
-/** It stands in addresses. */
-function tokenProblem(token: string): string | undefined {
-  if (/^\d{1,20}:[\w-]{20,100}$/.test(token)) return undefined;
-  return "token is none that @BotFather gives: expected a number, a colon and letters, such as " +
-    "123456789:AAF…";
-}
-
-function reactionProblem(reaction: string): string | undefined {
-  if (reaction === "" || isReaction(reaction)) return undefined;
-  return `ackReaction is ${JSON.stringify(reaction.slice(0, 40))}: expected one of Telegram's ` +
-    "reactions, such as 👀, 👌 or 👍, or nothing";
-}
-
-function secretProblem(secret: string): string | undefined {
-  if (/^[\w-]{16,256}$/.test(secret)) return undefined;
-  return "webhookSecret is too short or has other characters: expected 16 to 256 of A-Z, a-z, " +
-    "0-9, _ and -";
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
+export function problemsOf(values: Readonly<Record<string, unknown>>): SetupFinding[] {
+  const rules = values.mode === "webhook" ? [...RULES, ...WEBHOOK_RULES] : RULES;
+  return rules.filter(([field, form]) => !form.test(String(values[field]).trim()))
+    .map(([field, , message]) => error(field, message));
 }

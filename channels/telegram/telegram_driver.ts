@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { InlineKeyboardMarkup, Update } from "grammy/types";
+import type { InlineKeyboardMarkup, ReactionTypeEmoji, Update } from "grammy/types";
 import {
   type ApprovalButton,
   type Edit,
@@ -40,7 +40,6 @@ import { serveWebhook } from "./inbound/serve_webhook.ts";
 import { everyMsIn, isGroup, parseChat } from "./outbound/chat_place.ts";
 import { ClickAnswers } from "./outbound/click_answers.ts";
 import { groupFiles, MAX_FILE_BYTES } from "./outbound/outgoing_kinds.ts";
-import { isReaction } from "./outbound/reactions.ts";
 import { editText, sendFiles, sendText, type SentMessage } from "./outbound/send_text.ts";
 import type { TelegramConfig } from "./settings.ts";
 import {
@@ -235,8 +234,8 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
   }
 
   async acknowledge(_: Heard, { chatId, metadata }: PlatformMessage): Promise<void> {
-    const emoji = this.#config.ackReaction.trim();
-    if (!isReaction(emoji)) return;
+    const emoji = this.#config.ackReaction as ReactionTypeEmoji["emoji"] | "";
+    if (emoji === "") return;
     await this.#call("setMessageReaction", {
       chat_id: parseChat(chatId).chat_id,
       message_id: metadata.message_id as number,

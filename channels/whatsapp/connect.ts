@@ -9,7 +9,7 @@ import { DisconnectReason, type WASocket } from "baileys";
 import type { ConnectAnswer, ConnectContext, Connector } from "../../lib/channel/descriptor.ts";
 import { endOf } from "./delivery_fault.ts";
 import { type LoginPlace, LoginStore } from "./login_store.ts";
-import { type WhatsAppSettings, whatsAppSettings } from "./settings.ts";
+import type { WhatsAppConfig } from "./settings.ts";
 import { openWaSocket } from "./wa_socket.ts";
 
 /** How long a start waits for what it can show, milliseconds. */
@@ -23,7 +23,7 @@ const TYPE = "On the phone: Settings, Linked devices, Link a device, " +
 class Link {
   answer: ConnectAnswer = { state: "waiting", message: "WhatsApp is asked for a code" };
   ended: Promise<void> | undefined;
-  readonly #settings: WhatsAppSettings;
+  readonly #settings: WhatsAppConfig;
   readonly #place: LoginPlace;
   readonly #name = LoginStore.newName();
   readonly #shown = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ class Link {
   #socket: WASocket | undefined;
 
   constructor({ values, ...place }: ConnectContext) {
-    this.#settings = whatsAppSettings(values);
+    this.#settings = values as unknown as WhatsAppConfig;
     this.#place = place;
   }
 
@@ -71,7 +71,7 @@ class Link {
 
   async #show(socket: WASocket, qr: string): Promise<void> {
     const { phone } = this.#settings;
-    if (phone === "") {
+    if (!phone) {
       this.answer = { state: "waiting", message: SCAN, show: { qr } };
     } else if (this.answer.show === undefined) {
       const code = await socket.requestPairingCode(phone.slice(1));

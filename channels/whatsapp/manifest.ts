@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** WhatsApp: a linked device of an account, by the protocol of its web client. */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "whatsapp",
   displayName: "WhatsApp",
   runtime: "channels/whatsapp/runtime.ts:WhatsAppChannel",
@@ -25,14 +26,13 @@ const manifest: ChannelDescriptor = {
         default: "👀",
         label: "Reaction to a message that was taken; empty: none",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of notes",
-      },
+      language: LANGUAGE_FIELD,
       clientVersion: {
         kind: "string",
+        form: {
+          pattern: "\\d{1,9}\\.\\d{1,9}\\.\\d{1,10}",
+          expected: "three numbers such as 2.3000.1043857760",
+        },
         label: "Version of WhatsApp Web to show the server; empty: that of the client library",
       },
       url: {
@@ -43,6 +43,7 @@ const manifest: ChannelDescriptor = {
       },
       serverKey: {
         kind: "string",
+        form: { pattern: "[\\dA-Fa-f]{64}", expected: "64 hexadecimal digits" },
         label: "Key that signs certificates of another server; empty: WhatsApp's own",
       },
     },
@@ -56,7 +57,6 @@ const manifest: ChannelDescriptor = {
       "Switch the channel on.",
       "Write to the account from another phone, and pair the code that it answers with, here or with: service channels pair CODE.",
     ],
-    validator: "channels/whatsapp/validation.ts:validate",
   },
   management: { multiInstance: true },
   connector: "channels/whatsapp/connect.ts:connector",
@@ -82,6 +82,6 @@ const manifest: ChannelDescriptor = {
   // The server writes the number of the sender's account into each message, and the message is encrypted with
   // the keys of that account.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { ChannelHost } from "../../lib/channel/channel_host.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
 import { toDeliveryError } from "./delivery_fault.ts";
@@ -12,24 +11,15 @@ import type { HeardItem } from "./heard_message.ts";
 import { LoginStore } from "./login_store.ts";
 import manifest from "./manifest.ts";
 import type { UploadedFile } from "./media.ts";
-import { type WhatsAppConfig, type WhatsAppSettings, whatsAppSettings } from "./settings.ts";
+import type { WhatsAppConfig } from "./settings.ts";
 import { type PostedMessage, WhatsAppDriver } from "./whatsapp_driver.ts";
 
 export class WhatsAppChannel
   extends PlatformChannel<WhatsAppConfig, HeardItem, PostedMessage, UploadedFile> {
   protected readonly platform = "WhatsApp";
-  protected readonly language: string;
-  readonly #settings: WhatsAppSettings;
-
-  /** Throws `config_invalid`, naming the field that is wrong. */
-  constructor(config: WhatsAppConfig, host: ChannelHost) {
-    super(config, host);
-    this.#settings = whatsAppSettings(config);
-    this.language = this.#settings.language;
-  }
 
   protected open(session: PlatformSession<HeardItem>): Promise<WhatsAppDriver> {
-    return WhatsAppDriver.open({ settings: this.#settings, session });
+    return WhatsAppDriver.open({ settings: this.config, session });
   }
 
   protected override classify(error: unknown): unknown {
@@ -38,7 +28,7 @@ export class WhatsAppChannel
 
   /** By `connect.ts`; here it is looked whether that has been done. */
   override login(): Promise<boolean> {
-    return LoginStore.has(this.host.stateDir, this.#settings.login);
+    return LoginStore.has(this.host.stateDir, this.config.login);
   }
 
   static override defaultConfig(): Record<string, unknown> {

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { WAMessage } from "baileys";
 import { FakeHost } from "../../lib/channel/testing/mod.ts";
+import { configFor } from "../../lib/channel/testing/trial.ts";
 import { LoginStore } from "./login_store.ts";
-import { whatsAppSettings } from "./settings.ts";
+import manifest from "./manifest.ts";
+import type { WhatsAppConfig } from "./settings.ts";
 import { FakeWhatsApp, GROUP } from "./testing/fake_whatsapp.ts";
 import { withChannel } from "./testing/test_channel.ts";
 import { openWaSocket } from "./wa_socket.ts";
@@ -155,7 +157,7 @@ test("a message is kept before its keys are used and the server hears of it; els
   const server = await FakeWhatsApp.start();
   const host = await FakeHost.open({ name: "whatsapp" });
   await server.prepare(host.stateDir, host.stateKey!);
-  const settings = whatsAppSettings(server.section);
+  const settings = configFor(manifest, { section: server.section }) as unknown as WhatsAppConfig;
   const login = await LoginStore.open(host, settings.login);
   const seen: { text: unknown; acknowledged: readonly string[] }[] = [];
   const connect = (keeps: boolean) => {

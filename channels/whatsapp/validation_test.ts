@@ -1,12 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { checkSection } from "../../lib/channel/testing/check_section.ts";
 import manifest from "./manifest.ts";
-import { validate } from "./validation.ts";
 
 Deno.test("whatsapp names each setting that is wrong, and refuses a server of this machine", async () => {
   const fields = async (values: Record<string, unknown>, allowLocal = true) => {
     const section = { login: "0123456789abcdef", ...values };
-    const found = await checkSection({ descriptor: manifest, validate }, section, { allowLocal });
+    const found = await checkSection({ descriptor: manifest }, section, { allowLocal });
     return found.map(({ level, field }) => `${level} ${field}`);
   };
   assertEquals(await fields({}), []);
@@ -14,7 +13,7 @@ Deno.test("whatsapp names each setting that is wrong, and refuses a server of th
   assertEquals(await fields({ phone: "0170 1234567" }), ["error phone"]);
   assertEquals(
     await fields({ clientVersion: "3", serverKey: "x" }),
-    ["error serverKey", "error clientVersion"],
+    ["error clientVersion", "error serverKey"],
   );
   const local = { url: "http://127.0.0.1:9/ws", serverKey: "0".repeat(64) };
   assertEquals(await fields(local), []);

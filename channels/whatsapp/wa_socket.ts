@@ -24,14 +24,15 @@ import {
   WA_CERT_DETAILS,
   type WAMessage,
   type WASocket,
+  type WAVersion,
 } from "baileys";
 import { silentLogger } from "../../lib/channel/platform/mod.ts";
 import type { LoginStore } from "./login_store.ts";
-import type { WhatsAppSettings } from "./settings.ts";
+import type { WhatsAppConfig } from "./settings.ts";
 
 /** What a connection is made with. */
 export interface WaSocketOptions {
-  settings: WhatsAppSettings;
+  settings: WhatsAppConfig;
   login: LoginStore;
   /** Keeps a message. May be given one a second time. */
   hear?: (message: WAMessage) => Promise<void>;
@@ -48,7 +49,7 @@ export function silenceConsole(): void {
 export function openWaSocket({ settings, login, hear }: WaSocketOptions): WASocket {
   const { url, serverKey, clientVersion } = settings;
   silenceConsole();
-  if (serverKey !== "") WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(serverKey, "hex");
+  if (serverKey) WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(serverKey, "hex");
   /** By what is encrypted in them. */
   const nodes = new WeakMap<object, BinaryNode>();
   const groups = new Map<string, GroupMetadata>();
@@ -66,8 +67,8 @@ export function openWaSocket({ settings, login, hear }: WaSocketOptions): WASock
   };
   const socket: WASocket = makeWASocket({
     auth: login,
-    waWebSocketUrl: url.href.replace(/^http/, "ws"),
-    ...clientVersion !== undefined && { version: clientVersion },
+    waWebSocketUrl: url.replace(/^http/, "ws"),
+    ...Boolean(clientVersion) && { version: clientVersion.split(".").map(Number) as WAVersion },
     // The phone lists it under this name.
     browser: Browsers.ubuntu("Chrome"),
     // It says much, also what people have written.

@@ -49,13 +49,13 @@ import {
 } from "./heard_message.ts";
 import { LoginStore } from "./login_store.ts";
 import { download, type Link, MAX_FILE_BYTES, upload, type UploadedFile } from "./media.ts";
-import type { WhatsAppSettings } from "./settings.ts";
+import type { WhatsAppConfig } from "./settings.ts";
 import { openWaSocket } from "./wa_socket.ts";
 import { type Words, wordsOf } from "./words.ts";
 
 /** What a driver is made of. */
 export interface WhatsAppDriverDeps {
-  settings: WhatsAppSettings;
+  settings: WhatsAppConfig;
   session: PlatformSession<HeardItem>;
 }
 
@@ -142,7 +142,7 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
     const socket: WASocket = openWaSocket({ settings, login: this.#login, hear });
     socket.ev.on("connection.update", ({ connection, lastDisconnect, reachoutTimeLock: lock }) => {
       if (connection === "open") {
-        const isPlain = settings.url.protocol === "http:";
+        const isPlain = settings.url.startsWith("http:");
         this.#link = { socket, isPlain, signal: AbortSignal.any([session.signal, over.signal]) };
         ready(`+${jidUser(this.#account.id)}`);
         // Without a name the server shows nobody that it is typing. The phone knows it.

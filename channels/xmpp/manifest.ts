@@ -1,7 +1,8 @@
 import type { ChannelDescriptor } from "../../lib/channel/descriptor.ts";
+import { LANGUAGE_FIELD } from "../../lib/channel/setup/common_fields.ts";
 
 /** Chats and rooms of an XMPP account (docs/channels/xmpp.md). */
-const manifest: ChannelDescriptor = {
+const manifest = {
   name: "xmpp",
   displayName: "XMPP",
   runtime: "channels/xmpp/runtime.ts:XmppChannel",
@@ -42,12 +43,7 @@ const manifest: ChannelDescriptor = {
         format: "url",
         label: "Where the server keeps files, such as https://upload.example.org",
       },
-      language: {
-        kind: "enum",
-        choices: ["en", "de", "es", "zh"],
-        default: "en",
-        label: "Language of its own words",
-      },
+      language: LANGUAGE_FIELD,
     },
     required: [{ fields: ["jid"] }, { fields: ["password"] }, { fields: ["host"] }],
     validator: "channels/xmpp/validation.ts:validate",
@@ -79,6 +75,6 @@ const manifest: ChannelDescriptor = {
   },
   // An address is vouched for by the server that lets it in, and servers show each other who they are.
   senderVerified: true,
-};
+} as const satisfies ChannelDescriptor;
 
 export default manifest;

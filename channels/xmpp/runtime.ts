@@ -14,14 +14,12 @@ import { type PostedMessage, type UploadedFile, XmppDriver } from "./xmpp_driver
 export class XmppChannel
   extends PlatformChannel<XmppConfig, HeardMessage, PostedMessage, UploadedFile> {
   protected readonly platform = "XMPP";
-  protected readonly language: string;
   readonly #settings: XmppSettings;
 
   /** Throws `config_invalid`, naming the field that is wrong. */
   constructor(config: XmppConfig, host: ChannelHost) {
     super({ ...config, allowFrom: foldAddresses(config.allowFrom) }, host);
     this.#settings = xmppSettings(config);
-    this.language = this.#settings.language;
   }
 
   protected async open(session: PlatformSession<HeardMessage>): Promise<XmppDriver> {

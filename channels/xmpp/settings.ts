@@ -4,30 +4,14 @@
  * @module
  */
 
-import type { PackageConfig } from "../../lib/channel/base_channel.ts";
+import type { SectionOf } from "../../lib/channel/base_channel.ts";
 import type { SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, isLoopback, refuseErrors } from "../../lib/channel/setup/findings.ts";
 import { foldJid, type Jid, parseJid } from "./client/jid.ts";
-import type { XMPP_TLS_MODES } from "./client/login.ts";
+import type manifest from "./manifest.ts";
 
 /** The section, as the manifest describes it. */
-export interface XmppConfig extends PackageConfig {
-  jid: string;
-  password: string;
-  host: string;
-  port: number;
-  tls: typeof XMPP_TLS_MODES[number];
-  caFile: string;
-  resource: string;
-  nick: string;
-  rooms: readonly string[];
-  roomPasswords: string;
-  respond: "mention" | "all";
-  inviteFrom: readonly string[];
-  ignore: readonly string[];
-  uploadUrl: string;
-  language: string;
-}
+export type XmppConfig = SectionOf<typeof manifest>;
 
 /** A room to be in. */
 export interface WantedRoom {

@@ -5,6 +5,7 @@
  */
 
 import { Channel, type ChannelConfig } from "./channel.ts";
+import type { ChannelDescriptor } from "./descriptor.ts";
 import type { ChannelHost } from "./channel_host.ts";
 import type { HandledMessage, Published } from "../contract/inbound_message.ts";
 import type { Verification, VerifyAction } from "./verification.ts";
@@ -14,7 +15,24 @@ import type { OutboundMessage, ReasoningDelta, StreamDelta } from "../contract/o
 export interface PackageConfig extends ChannelConfig {
   /** Answers piece by piece, where the runtime has `sendDelta`. */
   streaming?: boolean;
+  /** Of what the channel itself says, where it says something. */
+  language?: string;
 }
+
+/** The section that a runtime is given, by its manifest, which is `as const`. */
+export type SectionOf<Manifest extends Pick<ChannelDescriptor, "setup">> =
+  & PackageConfig
+  & {
+    readonly [Name in keyof Manifest["setup"]["fields"]]: ValueOf<
+      Manifest["setup"]["fields"][Name]
+    >;
+  };
+
+type ValueOf<Field> = Field extends { kind: "int" } ? number
+  : Field extends { kind: "bool" } ? boolean
+  : Field extends { kind: "list" } ? readonly string[]
+  : Field extends { kind: "enum"; choices: readonly (infer Choice)[] } ? Choice
+  : string;
 
 export abstract class BaseChannel<Config extends PackageConfig = PackageConfig>
   extends Channel<Config> {

@@ -39,10 +39,16 @@ const LOCALE = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/;
 const text = z.string().trim().min(1);
 const label = z.string().optional();
 
+const form = z.strictObject({
+  pattern: text.refine(isPattern, "a regular expression with the flag v"),
+  expected: text,
+}).optional();
+
 const field = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("string"),
     format: z.enum(["url", "host", "phone"]).optional(),
+    form,
     default: z.string().optional(),
     label,
   }),
@@ -55,7 +61,7 @@ const field = z.discriminatedUnion("kind", [
     label,
   }),
   z.strictObject({ kind: z.literal("bool"), default: z.boolean().optional(), label }),
-  z.strictObject({ kind: z.literal("list"), default: z.array(z.string()).optional(), label }),
+  z.strictObject({ kind: z.literal("list"), form, default: z.array(z.string()).optional(), label }),
   z.strictObject({
     kind: z.literal("enum"),
     choices: z.array(text).min(1),
@@ -202,6 +208,14 @@ function requireSetup(folder: string, { fields, required }: SetupContract): void
         throw fault(folder, key, `${key}.default ${spec.default} is not between its min and max`);
       }
     }
+  }
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "v").flags === "v";
+  } catch {
+    return false;
   }
 }
 

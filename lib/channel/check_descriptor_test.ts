@@ -95,6 +95,16 @@ Deno.test("checkDescriptor() says of what is wrong what to change (C3, C4, C5, C
       "not between",
     ],
     [
+      {
+        ...GOOD,
+        setup: {
+          fields: { m: { kind: "list", form: { pattern: "(", expected: "x" } } },
+          required: [],
+        },
+      },
+      "expression with the flag v",
+    ],
+    [
       { ...GOOD, setup: { fields: { m: { kind: "int", min: 9, max: 3 } }, required: [] } },
       "over its max",
     ],

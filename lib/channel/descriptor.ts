@@ -18,14 +18,28 @@ import type { Log } from "../base/log.ts";
  */
 export type TextFormat = "url" | "host" | "phone" | "token";
 
+/** What a text, or each of a list, has to look like; empty ones are always right. */
+export interface TextForm {
+  /** Of the whole text: an expression with the flag `v`, as that of `pattern` in HTML. */
+  pattern: string;
+  /** What is right, for people: "expected …". */
+  expected: string;
+}
+
 /** One setting of a channel. */
 export type SetupField =
-  | { kind: "string"; format?: "url" | "host" | "phone"; default?: string; label?: string }
+  | {
+    kind: "string";
+    format?: "url" | "host" | "phone";
+    form?: TextForm;
+    default?: string;
+    label?: string;
+  }
   /** Never shown again once it is stored. */
   | { kind: "secret"; format?: "token"; label?: string }
   | { kind: "int"; default?: number; min?: number; max?: number; label?: string }
   | { kind: "bool"; default?: boolean; label?: string }
-  | { kind: "list"; default?: readonly string[]; label?: string }
+  | { kind: "list"; form?: TextForm; default?: readonly string[]; label?: string }
   | { kind: "enum"; choices: readonly string[]; default?: string; label?: string };
 
 /** What a person has to set before the channel can start: one of these fields. */

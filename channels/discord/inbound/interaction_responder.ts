@@ -6,7 +6,7 @@
 
 import type { PlatformSession } from "../../../lib/channel/platform/mod.ts";
 import type { DiscordApi } from "../rest/discord_api.ts";
-import type { DiscordSettings } from "../settings.ts";
+import type { DiscordConfig } from "../settings.ts";
 import { type Words, wordsOf } from "../words.ts";
 import type { InboundItem } from "./inbound_item.ts";
 import { type Click, type Command, type Interaction, readInteraction } from "./read_interaction.ts";
@@ -24,7 +24,7 @@ export interface InteractionResponderDeps {
   api: Pick<DiscordApi, "answerInteraction">;
   session: Pick<PlatformSession<InboundItem>, "click" | "isAllowed" | "words" | "host">;
   /** `slashCommand`: empty where there is none. */
-  settings: Pick<DiscordSettings, "slashCommand" | "language">;
+  settings: Pick<DiscordConfig, "slashCommand" | "language">;
 }
 
 export class InteractionResponder {

@@ -10,7 +10,8 @@ import type { OutboundEvent, OutboundMessage } from "../../../lib/contract/outbo
 import { resolvedConfig } from "../../../lib/channel/setup/resolved_config.ts";
 import { FakeHost } from "../../../lib/channel/testing/mod.ts";
 import manifest from "../manifest.ts";
-import { DiscordChannel, type DiscordConfig } from "../runtime.ts";
+import { DiscordChannel } from "../runtime.ts";
+import type { DiscordConfig } from "../settings.ts";
 import { FakeDiscord } from "./fake_discord.ts";
 
 const FLAGS = { sendProgress: true, sendToolHints: true, showReasoning: true };

@@ -9,14 +9,14 @@ import type { ChannelListener } from "../../../lib/channel/channel_host.ts";
 import { type PlatformSession, readBounded } from "../../../lib/channel/platform/mod.ts";
 import type { HeardPost } from "../inbound/heard_post.ts";
 import { isId } from "../inbound/post.ts";
-import type { MattermostSettings } from "../settings.ts";
+import type { MattermostConfig } from "../settings.ts";
 import type { ActionContext } from "./action_context.ts";
 
 /** What clicks are taken with. */
 export interface ActionServerDeps {
   session: Pick<PlatformSession<HeardPost>, "host" | "click" | "words">;
-  /** `publicUrl`: under which the server reaches it; empty: as it listens. */
-  actions: NonNullable<MattermostSettings["actions"]>;
+  /** `actionsUrl`: under which the server reaches it; empty: as it listens. */
+  settings: Pick<MattermostConfig, "actionsHost" | "actionsPort" | "actionsUrl">;
   context: ActionContext;
 }
 
@@ -39,12 +39,12 @@ export class ActionServer {
 
   /** Begins to listen. Rejects with `config_invalid`, naming the address and what to do. */
   static async open(deps: ActionServerDeps): Promise<ActionServer> {
-    const { host, port, publicUrl } = deps.actions;
+    const { actionsHost: host, actionsPort: port, actionsUrl } = deps.settings;
     const listener = await deps.session.host.listen(
       { host, port },
       (request) => answer(request, deps),
     );
-    return new ActionServer(listener, publicUrl);
+    return new ActionServer(listener, actionsUrl);
   }
 
   close(): Promise<void> {

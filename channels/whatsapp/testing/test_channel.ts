@@ -3,7 +3,10 @@
 import type { InboundMessage } from "../../../lib/contract/inbound_message.ts";
 import type { OutboundMessage, StreamDelta } from "../../../lib/contract/outbound_message.ts";
 import { type FakeClock, FakeHost } from "../../../lib/channel/testing/mod.ts";
+import { configFor } from "../../../lib/channel/testing/trial.ts";
+import manifest from "../manifest.ts";
 import { WhatsAppChannel } from "../runtime.ts";
+import type { WhatsAppConfig } from "../settings.ts";
 import { FakeWhatsApp } from "./fake_whatsapp.ts";
 
 export class TestChannel {
@@ -20,8 +23,8 @@ export class TestChannel {
     this.server = server;
     this.host = host;
     this.#before = host.details.length;
-    const defaults = WhatsAppChannel.defaultConfig();
-    const config = { ...defaults, allowFrom: ["*"], ...server.section, ...changes };
+    const section = { ...server.section, ...changes };
+    const config = configFor(manifest, { section }) as unknown as WhatsAppConfig;
     this.channel = new WhatsAppChannel(config, host);
     this.started = this.channel.start().catch((error) => void (this.ended = error));
   }

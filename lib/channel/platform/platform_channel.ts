@@ -62,8 +62,6 @@ export abstract class PlatformChannel<
 > extends BaseChannel<Config> {
   /** The platform's name, for people. */
   protected abstract readonly platform: string;
-  /** Of what the channel itself says. */
-  protected abstract readonly language: string;
   /** No more is read. */
   readonly #stopping = new AbortController();
   /** No more is sent. */
@@ -223,9 +221,9 @@ export abstract class PlatformChannel<
   }
 
   #opened(driver: PlatformDriver<Item, Ref, File>, memory: Memory): Open<Item, Ref, File> {
-    const words = platformWordsOf(this.language);
     const { host } = this;
     const { clock } = host;
+    const words = platformWordsOf(this.config.language ?? "en");
     const outlet = new Outlet<Ref, File>({
       driver,
       faultOf: (error, isRepeatable) => this.#faultOf(error, isRepeatable),
@@ -262,7 +260,7 @@ export abstract class PlatformChannel<
     return {
       host,
       memory,
-      words: platformWordsOf(this.language),
+      words: platformWordsOf(this.config.language ?? "en"),
       signal: this.#ending.signal,
       cursor: (name) => intake.cursor(name),
       receive: (entries, cursors) => intake.add(entries, cursors),

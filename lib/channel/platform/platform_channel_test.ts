@@ -31,7 +31,6 @@ class Pager {
 
 class PagerChannel extends PlatformChannel<PackageConfig, string, number> {
   protected readonly platform = "Pager";
-  protected readonly language = "en";
   readonly pager = new Pager();
 
   protected open(session: PlatformSession<string>): Promise<PlatformDriver<string, number>> {

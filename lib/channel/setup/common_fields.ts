@@ -32,6 +32,14 @@ export const COMMON_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, SetupField>>;
 
+/** Of what a channel itself says: those of `platform/locales/`. */
+export const LANGUAGE_FIELD = {
+  kind: "enum",
+  choices: ["en", "de", "es", "zh"],
+  default: "en",
+  label: "Language of buttons and notes",
+} as const satisfies SetupField;
+
 /** Every field that a channel's section may hold, those of the contract last. */
 export function sectionFields(
   { setup }: Pick<ChannelDescriptor, "setup">,

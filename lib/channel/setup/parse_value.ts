@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SetupField, TextFormat } from "../descriptor.ts";
+import type { SetupField, TextForm, TextFormat } from "../descriptor.ts";
 
 /** Characters of one text. */
 export const MAX_TEXT_CHARS = 65_536;
@@ -36,16 +36,17 @@ export function parseValue(field: SetupField, value: unknown): ParsedValue {
   }
   switch (field.kind) {
     case "secret":
-    case "string":
+    case "string": {
       if (typeof value !== "string") return { expected: "a text" };
       if (field.format !== undefined) return parseFormat(field.format, value.trim());
-      return { value: field.kind === "string" ? value.trim() : value };
+      return field.kind === "secret" ? { value } : inForm(field.form, { value: value.trim() });
+    }
     case "int":
       return parseInteger(field, value);
     case "bool":
       return parseBool(value);
     case "list":
-      return parseList(value);
+      return inForm(field.form, parseList(value));
     case "enum": {
       const text = typeof value === "string" ? value.trim() : value;
       if (typeof text === "string" && field.choices.includes(text)) return { value: text };
@@ -55,6 +56,14 @@ export function parseValue(field: SetupField, value: unknown): ParsedValue {
       };
     }
   }
+}
+
+function inForm(form: TextForm | undefined, parsed: ParsedValue): ParsedValue {
+  if (form === undefined || "expected" in parsed) return parsed;
+  const { pattern, expected } = form;
+  const whole = new RegExp(`^(?:${pattern})$`, "v");
+  const texts = [parsed.value].flat() as string[];
+  return texts.every((text) => text === "" || whole.test(text)) ? parsed : { expected };
 }
 
 function parseFormat(format: TextFormat, text: string): ParsedValue {

@@ -119,3 +119,13 @@ Deno.test("parseValue() holds texts to their format, and keeps them in one spell
   }
   for (const field of [url, host, phone, token]) assertEquals(value(field, " "), "");
 });
+
+Deno.test("parseValue() holds whole texts and items of lists to their form, empty ones apart", () => {
+  const form = { pattern: "\\d{2}|x", expected: "two digits" };
+  const id: SetupField = { kind: "string", form };
+  for (const given of ["12", " x ", ""]) assertEquals(value(id, given), given.trim());
+  for (const given of ["123", "1", "xx", "12\n12"]) assertEquals(expected(id, given), "two digits");
+  const ids: SetupField = { kind: "list", form };
+  assertEquals(value(ids, "12, x,"), ["12", "x"]);
+  assertEquals(expected(ids, ["12", "1"]), "two digits");
+});

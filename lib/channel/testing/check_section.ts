@@ -11,7 +11,7 @@ import { readSection } from "../setup/read_section.ts";
 
 /** What is found in a section: by its contract, in its hosts, and by the package. */
 export async function checkSection(
-  { descriptor, validate }: { descriptor: ChannelDescriptor; validate: SetupValidator },
+  { descriptor, validate }: { descriptor: ChannelDescriptor; validate?: SetupValidator },
   section: Readonly<Record<string, unknown>>,
   { allowLocal = true, signal = new AbortController().signal }: {
     allowLocal?: boolean;
@@ -22,5 +22,6 @@ export async function checkSection(
   if (problems.length > 0) return problems.map(({ field, message }) => error(field, message));
   const hosts = hostFindings(descriptor, values, allowLocal);
   if (hosts.some(({ level }) => level === "error")) return hosts;
-  return [...hosts, ...await validate(values, { allowLocalServiceAccess: allowLocal, signal })];
+  const context = { allowLocalServiceAccess: allowLocal, signal };
+  return [...hosts, ...await validate?.(values, context) ?? []];
 }
