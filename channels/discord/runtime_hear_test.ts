@@ -2,6 +2,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { FakeDiscord } from "./testing/fake_discord.ts";
 import { snowflake } from "./testing/fake_world.ts";
 import { fastClock, TestBot, until } from "./testing/test_bot.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
+import { needs } from "../../tests/support/needs.ts";
 
 const contents = (bot: TestBot) => bot.host.published.map(({ content }) => content);
 
@@ -124,7 +126,7 @@ Deno.test("DiscordChannel lets a flood of one chat delay no other", async () => 
   await bot.published(301);
 });
 
-Deno.test("DiscordChannel hears all of a flood that is more than may wait in memory", async () => {
+Deno.test(needs("DiscordChannel hears all of a flood that is more than may wait in memory", FULL_RUN), async () => {
   await using bot = await TestBot.open({ clock: fastClock(20) });
   const count = 2_300;
   for (let at = 0; at < count; at += 1) bot.fake.write(`message ${at}`);

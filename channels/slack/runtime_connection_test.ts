@@ -3,6 +3,7 @@ import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { ALICE_DM, BOB_DM } from "./testing/fake_workspace.ts";
 import { slackTest } from "./testing/slack_test_case.ts";
 import { TestSlack } from "./testing/test_slack.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 slackTest(
   "slack connects anew before Slack takes the connection away, and loses nothing",
@@ -84,7 +85,7 @@ slackTest("slack takes tokens with the blanks that were copied along", async (sl
 slackTest("slack leaves out nothing of much that is told at once (C34)", async (slack) => {
   await using app = await TestSlack.connected(slack);
   const ids: Promise<string>[] = [];
-  for (let count = 0; count < 400; count += 1) {
+  for (let count = 0; count < rounds(400, 100); count += 1) {
     ids.push(slack.say(count % 2 === 0 ? ALICE_DM : BOB_DM, { text: `message ${count}.` }));
   }
   const told = await Promise.all(ids);

@@ -4,6 +4,8 @@ import { ServiceError } from "../../lib/base/errors.ts";
 import type { AskedPart } from "../../lib/local/protocol.ts";
 import type { AttachedFile } from "./attach_file.ts";
 import { gatherMessage, type MessageOptions } from "./gather_message.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
+import { needs } from "../../tests/support/needs.ts";
 
 /** Gathers with this on standard input; undefined is a terminal. */
 async function gather(
@@ -92,31 +94,34 @@ Deno.test("gatherMessage() refuses a message without any text", async () => {
   );
 });
 
-Deno.test("gatherMessage() takes 20 files of 64 MiB together, and reads no more", async () => {
-  const twenty = Array.from({ length: MAX_FILES }, (_, index) => `${index}`);
-  assertEquals((await gather({ files: twenty })).parts?.length, MAX_FILES);
-  const read: string[] = [];
-  const gatherSized = (files: string[]) =>
-    gatherMessage({ files, useStdin: false }, {
-      stdinIsTerminal: true,
-      readStdin: () => Promise.resolve(""),
-      attach: (path) => {
-        read.push(path);
-        return Promise.resolve(file(path, Number(path)));
-      },
-    });
-  const tooMany = await assertRejects(() => gatherSized([...twenty, "1"]), ServiceError);
-  assertEquals([tooMany.code, tooMany.details.param, read.length], ["too_large", "file", 0]);
-  const large = Array.from({ length: 6 }, () => `${10 * 1024 * 1024}`);
-  const rest = 4 * 1024 * 1024;
-  assertEquals((await gatherSized([...large, `${rest}`]))?.length, 7);
-  read.length = 0;
-  const tooLarge = await assertRejects(
-    () => gatherSized([...large, `${rest + 1}`, "1"]),
-    ServiceError,
-  );
-  assertEquals([tooLarge.code, read.length], ["too_large", 7]);
-});
+Deno.test(
+  needs("gatherMessage() takes 20 files of 64 MiB together, and reads no more", FULL_RUN),
+  async () => {
+    const twenty = Array.from({ length: MAX_FILES }, (_, index) => `${index}`);
+    assertEquals((await gather({ files: twenty })).parts?.length, MAX_FILES);
+    const read: string[] = [];
+    const gatherSized = (files: string[]) =>
+      gatherMessage({ files, useStdin: false }, {
+        stdinIsTerminal: true,
+        readStdin: () => Promise.resolve(""),
+        attach: (path) => {
+          read.push(path);
+          return Promise.resolve(file(path, Number(path)));
+        },
+      });
+    const tooMany = await assertRejects(() => gatherSized([...twenty, "1"]), ServiceError);
+    assertEquals([tooMany.code, tooMany.details.param, read.length], ["too_large", "file", 0]);
+    const large = Array.from({ length: 6 }, () => `${10 * 1024 * 1024}`);
+    const rest = 4 * 1024 * 1024;
+    assertEquals((await gatherSized([...large, `${rest}`]))?.length, 7);
+    read.length = 0;
+    const tooLarge = await assertRejects(
+      () => gatherSized([...large, `${rest + 1}`, "1"]),
+      ServiceError,
+    );
+    assertEquals([tooLarge.code, read.length], ["too_large", 7]);
+  },
+);
 
 Deno.test("gatherMessage() leaves the texts as they are but for the last line end", async () => {
   const { parts } = await gather({ message: "  a  " }, "\n  b\n\n");

@@ -12,6 +12,8 @@ import {
 } from "./testing/scripted_model.ts";
 import { only, testAgent, textOf } from "./testing/test_agent.ts";
 import type { ModelRequest } from "../model/port.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
+import { needs } from "../../tests/support/needs.ts";
 
 const isSummaryCall = ({ tools }: ModelRequest) => tools.length === 0;
 
@@ -155,10 +157,16 @@ Deno.test("ContextWindow corrects its estimates by what the provider counted", a
   assert(summary > 0 && summary < 12, `the first summary came before request ${summary}`);
 });
 
-Deno.test("ContextWindow bounds the number of messages too, so that a turn costs the same later", async () => {
-  const fake = scriptedModel(Array.from({ length: 3_000 }, () => says("ok")));
-  await using agent = testAgent({ model: fake });
-  for (let n = 0; n < 1_200; n++) await agent.ask("hi");
-  const most = Math.max(...fake.requests.map(({ messages }) => messages.length));
-  assertEquals([most, fake.requests.filter(isSummaryCall).length], [1_000, 3]);
-});
+Deno.test(
+  needs(
+    "ContextWindow bounds the number of messages too, so that a turn costs the same later",
+    FULL_RUN,
+  ),
+  async () => {
+    const fake = scriptedModel(Array.from({ length: 3_000 }, () => says("ok")));
+    await using agent = testAgent({ model: fake });
+    for (let n = 0; n < 1_200; n++) await agent.ask("hi");
+    const most = Math.max(...fake.requests.map(({ messages }) => messages.length));
+    assertEquals([most, fake.requests.filter(isSummaryCall).length], [1_000, 3]);
+  },
+);

@@ -4,6 +4,8 @@ import { MAX_AUTOMATIONS } from "../schedule/automation_record.ts";
 import { ServiceError } from "../base/errors.ts";
 import { crashCopy, withFolder } from "../journal/testing/steps.ts";
 import { AutomationWorld, eventually } from "../process/service/testing/automation_world.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
+import { needs } from "../../tests/support/needs.ts";
 
 const MINUTE_MS = 60_000;
 const HOURLY = { name: "News", message: "What is new?", schedule: { every: 3_600 } };
@@ -174,34 +176,37 @@ Deno.test("createAutomations() runs no slot again when the clock is set back (W4
   assertEquals((await world.runs(id)).length, 4);
 });
 
-Deno.test("createAutomations() works off a thousand that are due at once", () =>
-  withFolder(async (folder) => {
-    await using world = new AutomationWorld({
-      path: `${folder}/journal.db`,
-      automations: { maxRunning: 16 },
-    });
-    const at = new Date(world.now() + MINUTE_MS).toISOString();
-    const ids: string[] = [];
-    for (let n = 0; n < MAX_AUTOMATIONS; n++) {
-      const { id } = await world.automations.create({ ...HOURLY, schedule: { at } });
-      ids.push(id);
-    }
-    const more = await refusalOf(() => world.automations.create(HOURLY));
-    assertEquals(more.code, "overloaded");
-    world.automations.start();
-    await world.pass(MINUTE_MS);
-    await eventually(
-      async () => {
-        const [last] = await world.journal.automations.ready(Infinity, 1);
-        return last === undefined && (await world.journal.automations.running(0, 1)).length === 0;
-      },
-      200_000,
-    );
-    for (const id of ids) {
-      assertEquals((await world.runs(id)).map(({ state }) => state), ["done"]);
-      assertEquals(world.turnsOf(id), ["done"]);
-    }
-  }));
+Deno.test(
+  needs("createAutomations() works off a thousand that are due at once", FULL_RUN),
+  () =>
+    withFolder(async (folder) => {
+      await using world = new AutomationWorld({
+        path: `${folder}/journal.db`,
+        automations: { maxRunning: 16 },
+      });
+      const at = new Date(world.now() + MINUTE_MS).toISOString();
+      const ids: string[] = [];
+      for (let n = 0; n < MAX_AUTOMATIONS; n++) {
+        const { id } = await world.automations.create({ ...HOURLY, schedule: { at } });
+        ids.push(id);
+      }
+      const more = await refusalOf(() => world.automations.create(HOURLY));
+      assertEquals(more.code, "overloaded");
+      world.automations.start();
+      await world.pass(MINUTE_MS);
+      await eventually(
+        async () => {
+          const [last] = await world.journal.automations.ready(Infinity, 1);
+          return last === undefined && (await world.journal.automations.running(0, 1)).length === 0;
+        },
+        200_000,
+      );
+      for (const id of ids) {
+        assertEquals((await world.runs(id)).map(({ state }) => state), ["done"]);
+        assertEquals(world.turnsOf(id), ["done"]);
+      }
+    }),
+);
 
 Deno.test("Automations.run() takes a repeated request once, also for one that is off", async () => {
   await using world = new AutomationWorld();

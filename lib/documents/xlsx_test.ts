@@ -1,9 +1,10 @@
-import { rounds } from "../../tests/support/rounds.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { utils, write } from "xlsx";
 import { openPackage } from "./open_package.ts";
 import { makeXlsx, partOf, withParts } from "./testing/make_documents.ts";
 import { readXlsx } from "./xlsx.ts";
+import { needs } from "../../tests/support/needs.ts";
 
 function read(bytes: Uint8Array) {
   return readXlsx(openPackage(bytes));
@@ -64,25 +65,31 @@ Deno.test("readXlsx() says which sheets are hidden", async () => {
   assertStringIncludes(text, '[sheet "Closed" (hidden)]\n');
 });
 
-Deno.test("readXlsx() reads up to a million cells, and counts what it does not put together", async () => {
-  const count = rounds(100_000, 20_000);
-  const rows = Array.from(
-    { length: count },
-    (_, n) =>
-      `<row r="${n + 1}">${
-        ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
-          .map((letter) => `<c r="${letter}${n + 1}"><v>${n}</v></c>`).join("")
-      }</row>`,
-  );
-  const { text, moreChars, notes } = await read(withRows(rows.join("")));
-  assertStringIncludes(text, "\n2\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n");
-  assert(text.length > 200_000 && text.length < 201_000, `${text.length}`);
-  // Every row: its number, ten tabs, ten values, the line's end; then the two lines of headers.
-  let expected = '[sheet "Sheet"]\n\tA\tB\tC\tD\tE\tF\tG\tH\tI\tJ'.length;
-  for (let n = 0; n < count; n++) expected += 11 + `${n + 1}`.length + 10 * `${n}`.length;
-  assertEquals(text.length + moreChars!, expected);
-  assertEquals(notes, []);
-});
+Deno.test(
+  needs(
+    "readXlsx() reads up to a million cells, and counts what it does not put together",
+    FULL_RUN,
+  ),
+  async () => {
+    const count = 100_000;
+    const rows = Array.from(
+      { length: count },
+      (_, n) =>
+        `<row r="${n + 1}">${
+          ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
+            .map((letter) => `<c r="${letter}${n + 1}"><v>${n}</v></c>`).join("")
+        }</row>`,
+    );
+    const { text, moreChars, notes } = await read(withRows(rows.join("")));
+    assertStringIncludes(text, "\n2\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n");
+    assert(text.length > 200_000 && text.length < 201_000, `${text.length}`);
+    // Every row: its number, ten tabs, ten values, the line's end; then the two lines of headers.
+    let expected = '[sheet "Sheet"]\n\tA\tB\tC\tD\tE\tF\tG\tH\tI\tJ'.length;
+    for (let n = 0; n < count; n++) expected += 11 + `${n + 1}`.length + 10 * `${n}`.length;
+    assertEquals(text.length + moreChars!, expected);
+    assertEquals(notes, []);
+  },
+);
 
 Deno.test("readXlsx() is not impressed by ranges and cells at the end of the world", async () => {
   const { text } = await read(withRows(
@@ -103,11 +110,14 @@ Deno.test("readXlsx() measures a diagonal of cells instead of writing it", async
   assert(moreChars! > 100_000_000);
 });
 
-Deno.test("readXlsx() reads the first 30,000 rows of a workbook too large for all", async () => {
-  // Few long cells: the size decides, and each cell costs time.
-  const value = "0123456789".repeat(30);
-  const row = `<row>${`<c t="str"><v>${value}</v></c>`.repeat(3)}</row>`;
-  const { text, notes } = await read(withRows(row.repeat(35_000)));
-  assertStringIncludes(text, `\n2\t${value}\t`);
-  assertEquals(notes, ["[a large workbook: rows 1 to 30,000 of each sheet were read]"]);
-});
+Deno.test(
+  needs("readXlsx() reads the first 30,000 rows of a workbook too large for all", FULL_RUN),
+  async () => {
+    // Few long cells: the size decides, and each cell costs time.
+    const value = "0123456789".repeat(30);
+    const row = `<row>${`<c t="str"><v>${value}</v></c>`.repeat(3)}</row>`;
+    const { text, notes } = await read(withRows(row.repeat(35_000)));
+    assertStringIncludes(text, `\n2\t${value}\t`);
+    assertEquals(notes, ["[a large workbook: rows 1 to 30,000 of each sheet were read]"]);
+  },
+);

@@ -13,6 +13,7 @@ import {
   withFolder,
 } from "./testing/steps.ts";
 import type { Journal } from "../contract/journal.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const TABLES = [
   "sessions",
@@ -132,7 +133,7 @@ Deno.test("deleteSession() keeps what other sessions are saying", () =>
 Deno.test("recover() goes on with a deletion that a crash cut off, wherever that was", () =>
   withFolder(async (folder) => {
     const { path, copies } = await copiesOfDeletion(folder, "test:gone", async (journal) => {
-      await fill(journal, "test:gone", 100);
+      await fill(journal, "test:gone", rounds(100, 30));
       await fill(journal, "test:keep", 1);
     });
     assert(copies.length > 6, `${copies.length} steps`);

@@ -13,6 +13,7 @@ import { openJournal } from "./open.ts";
 import { begin, ending, newTurn, replay, text, withFolder } from "./testing/steps.ts";
 import { INTERRUPTED_OUTPUT } from "./turn_state.ts";
 import type { Journal } from "../contract/journal.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const open = (now?: () => number) => openJournal({ path: ":memory:", now });
 
@@ -426,27 +427,30 @@ Deno.test("counts() shows what is in motion", async () => {
 });
 
 Deno.test("append() of a failing batch leaves the journal as it was, whatever came before", async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 12 }), async (oks) => {
-    let failing = false;
-    const journal = open(() => {
-      if (failing) throw new Error("no time");
-      return 0;
-    });
-    const { sessionId } = await begin(journal, "a");
-    let seq = 1;
-    let turns = 1;
-    for (const ok of oks) {
-      // In one batch: a delta before, an accept that may fail, a delta after.
-      failing = !ok;
-      const before = journal.append("a", [text("x")]);
-      const accepted = journal.accept(newTurn(`t${turns}`)).then(() => turns++, () => {});
-      const after = journal.append("a", [text("y")]);
-      assertEquals([await before, await after], [seq + 1, seq + 2]);
-      await accepted;
-      seq += 2;
-    }
-    assertEquals(journal.session("test:a")!.turns, turns);
-    assertEquals((await replay(journal, sessionId)).map((event) => event.seq).at(-1), seq);
-    await journal.close();
-  }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 12 }), async (oks) => {
+      let failing = false;
+      const journal = open(() => {
+        if (failing) throw new Error("no time");
+        return 0;
+      });
+      const { sessionId } = await begin(journal, "a");
+      let seq = 1;
+      let turns = 1;
+      for (const ok of oks) {
+        // In one batch: a delta before, an accept that may fail, a delta after.
+        failing = !ok;
+        const before = journal.append("a", [text("x")]);
+        const accepted = journal.accept(newTurn(`t${turns}`)).then(() => turns++, () => {});
+        const after = journal.append("a", [text("y")]);
+        assertEquals([await before, await after], [seq + 1, seq + 2]);
+        await accepted;
+        seq += 2;
+      }
+      assertEquals(journal.session("test:a")!.turns, turns);
+      assertEquals((await replay(journal, sessionId)).map((event) => event.seq).at(-1), seq);
+      await journal.close();
+    }),
+    { numRuns: rounds(100, 20) },
+  );
 });

@@ -7,6 +7,7 @@ import { openJournal } from "./open.ts";
 import { createResponseIndex } from "./responses.ts";
 import { ending, newTurn, withFolder } from "./testing/steps.ts";
 import type { Journal, ResponseFacts } from "../contract/journal.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const facts = (credential = "me", n = 0): ResponseFacts => ({
   credential,
@@ -244,5 +245,6 @@ Deno.test("createResponseIndex() lets the least recently used go, whatever was d
       }
       db.close();
     }),
+    { numRuns: rounds(100, 20) },
   );
 });

@@ -65,7 +65,7 @@ Deno.test("SealedFile finds every byte that is changed, left out or added", asyn
   for (const path of [temp.path, temp.anchor]) {
     const bytes = await Deno.readFile(path);
     const edits: Uint8Array[] = [];
-    for (let at = 0; at < bytes.length; at++) {
+    for (let at = 0; at < bytes.length; at += rounds(1, 3)) {
       for (const bit of [1, 32, 128].slice(0, rounds(3, 1))) {
         edits.push(bytes.with(at, bytes[at]! ^ bit));
       }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readClientRequest } from "./client_request.ts";
+import { rounds } from "../../../tests/support/rounds.ts";
 
 const read = (...lines: string[]) => readClientRequest(`${lines.join("\r\n")}\r\n\r\n`);
 
@@ -82,5 +83,6 @@ Deno.test("readClientRequest() puts one request into a head, whatever it is give
       assertEquals(request.head.match(/[^\r]\n|\r[^\n]|\0/), null);
       assertEquals(request.head.match(/^host:/gim)?.length, 1);
     }),
+    { numRuns: rounds(100, 20) },
   );
 });

@@ -11,7 +11,8 @@ import {
   type TestApi,
 } from "../../testing/test_api.ts";
 import { MAX_FILES } from "../../../documents/read_upload.ts";
-import { rounds } from "../../../../tests/support/rounds.ts";
+import { FULL_RUN, rounds } from "../../../../tests/support/rounds.ts";
+import { needs } from "../../../../tests/support/needs.ts";
 
 const MIB = 1024 * 1024;
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -293,7 +294,7 @@ for (
     ["objects inside each other", `{"messages":${'{"a":'.repeat(10_000_000)}`],
   ] as const
 ) {
-  Deno.test(`chat refuses ${what} and goes on`, async () => {
+  Deno.test(needs(`chat refuses ${what} and goes on`, FULL_RUN), async () => {
     await using api = await startTestApi();
     const response = await api.chat(null, { body });
     assertEquals(response.status, 400);

@@ -462,7 +462,7 @@ Deno.test("(C34) of thousands of messages of one chat none is lost, and another 
   // A context that stays small: what is tried here is not how fast a long one is read.
   const { agent, publish } = world({ agent: { agent: { contextTokens: 2_000 } } });
   const queue = new PublishQueue();
-  const COUNT = rounds(10_000, 2_000);
+  const COUNT = rounds(10_000, 1_200);
   let accepted = 0;
   let mostQueued = 0;
   const flood = Array.from({ length: COUNT }, (_, at) => {
