@@ -30,7 +30,6 @@ import { Bookmark, type BotIdentity } from "./gateway/bookmark.ts";
 import { EventQueue } from "./gateway/event_queue.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { AnswerThreads } from "./inbound/answer_threads.ts";
-import { catchUp } from "./inbound/catch_up.ts";
 import type { InboundFile, InboundItem } from "./inbound/inbound_item.ts";
 import { InteractionResponder } from "./inbound/interaction_responder.ts";
 import { buttonId } from "./inbound/read_interaction.ts";
@@ -137,6 +136,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
     this.#responder = new InteractionResponder({ api, session, settings });
     this.#receiver = new Receiver({
       bookmark,
+      api,
       intake: { add: session.receive },
       respond: settings.respond,
       isOwnThread: (channelId) => threads.isOwn(channelId),
@@ -144,19 +144,6 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
       isOwnNonce: (nonce) => sender.isOwn(nonce),
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
       onForeign: (id) => own.suspect(id),
-      catchUp: (channels, take) =>
-        catchUp({
-          channels,
-          messagesAfter: (channelId, after) => api.messagesAfter(channelId, after),
-          take,
-          forget: (channelId) => bookmark.forget(channelId),
-          done: (channelId, lastId) => bookmark.settle(channelId, lastId),
-          owe: (channelId) => bookmark.owe(channelId),
-          sleep: pause,
-          clock,
-          log,
-          signal,
-        }),
       sleep: pause,
       clock,
       log,
@@ -200,7 +187,7 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
     this.#own.close();
     this.#closing.abort(new DOMException("The channel is stopping", "AbortError"));
     const dealtWith = this.#queue.close();
-    await this.#receiver.flush();
+    await this.#receiver.close();
     await dealtWith;
     this.#rest.close();
   }

@@ -24,13 +24,13 @@ export interface SeenChannel {
   lastId: string;
   /** Of its server; absent for direct messages. */
   guildId?: string;
-  /** What follows could not be looked for yet: the last message stays what it is until it was. */
-  isOwed?: true;
 }
 
 export class Bookmark {
   session: GatewaySession | undefined;
   identity: BotIdentity | undefined;
+  /** What was written before the session could not be looked for in each channel yet. */
+  isBehind = false;
   readonly #key: string;
   readonly #seen = new Map<string, SeenChannel>();
 
@@ -41,6 +41,7 @@ export class Bookmark {
     if (!isRecord(session) || session.key !== key) return;
     this.identity = session.identity as BotIdentity | undefined;
     this.session = session.session as GatewaySession | undefined;
+    this.isBehind = session.isBehind === true;
     const seen = read(kept.seen);
     for (const channel of Array.isArray(seen) ? seen as SeenChannel[] : []) {
       if (isSnowflake(channel.channelId) && isSnowflake(channel.lastId)) {
@@ -53,34 +54,18 @@ export class Bookmark {
   see({ channelId, lastId, guildId }: SeenChannel, isHeard: boolean): void {
     const known = this.#seen.get(channelId);
     if (known === undefined && !isHeard) return;
-    if (known !== undefined && (known.isOwed || BigInt(known.lastId) >= BigInt(lastId))) return;
+    if (known !== undefined && BigInt(known.lastId) >= BigInt(lastId)) return;
     if (isHeard) this.#seen.delete(channelId);
     this.#seen.set(channelId, { channelId, lastId, ...guildId !== undefined && { guildId } });
     if (this.#seen.size > MAX_CHANNELS) this.#seen.delete(this.#seen.keys().next().value!);
   }
 
+  knows(channelId: string): boolean {
+    return this.#seen.has(channelId);
+  }
+
   forget(channelId: string): void {
     this.#seen.delete(channelId);
-  }
-
-  /** What was written in a channel could not be looked for. */
-  owe(channelId: string): void {
-    const known = this.#seen.get(channelId);
-    if (known !== undefined) this.#seen.set(channelId, { ...known, isOwed: true });
-  }
-
-  /** It was looked for up to a message, all of which is on the disk. */
-  settle(channelId: string, lastId: string): void {
-    const known = this.#seen.get(channelId);
-    if (known === undefined) return;
-    const { isOwed: _, ...settled } = known;
-    const isFurther = BigInt(lastId) > BigInt(known.lastId);
-    this.#seen.set(channelId, { ...settled, ...isFurther && { lastId } });
-  }
-
-  /** Those that are owed. */
-  owed(): SeenChannel[] {
-    return this.channels().filter(({ isOwed }) => isOwed);
   }
 
   /** Which was heard in last first. */
@@ -90,9 +75,9 @@ export class Bookmark {
 
   /** As it is kept. */
   cursors(): { session: string; seen: string } {
-    const { session, identity } = this;
+    const { session, identity, isBehind } = this;
     return {
-      session: JSON.stringify({ key: this.#key, session, identity }),
+      session: JSON.stringify({ key: this.#key, session, identity, isBehind }),
       seen: JSON.stringify([...this.#seen.values()]),
     };
   }

@@ -11,8 +11,10 @@ Deno.test("Bookmark is as it was when it is read again, and empty for another bo
   bookmark.session = session;
   bookmark.identity = identity;
   bookmark.see(channel, true);
+  bookmark.isBehind = true;
   const again = new Bookmark("key", bookmark.cursors());
   assertEquals([again.session, again.identity, again.channels()], [session, identity, [channel]]);
+  assertEquals([again.isBehind, new Bookmark("key").isBehind], [true, false]);
   const other = new Bookmark("other", bookmark.cursors());
   assertEquals([other.session, other.identity, other.channels()], [undefined, undefined, []]);
 });
@@ -44,22 +46,4 @@ Deno.test("Bookmark keeps 500 channels, those that were heard in last", () => {
   assertEquals(kept.length, 500);
   assertEquals(kept[0], ids[100]);
   assertEquals(kept.includes(ids[99]!), false);
-});
-
-Deno.test("Bookmark keeps where a channel was left until what follows was looked for", () => {
-  const [first, live, read] = [
-    "11000000000000000001",
-    "11000000000000000009",
-    "11000000000000000005",
-  ];
-  const channelId = "12000000000000000001";
-  const bookmark = new Bookmark("key");
-  bookmark.see({ channelId, lastId: first! }, true);
-  bookmark.owe(channelId);
-  bookmark.see({ channelId, lastId: live! }, true);
-  const again = new Bookmark("key", bookmark.cursors());
-  assertEquals(again.owed(), [{ channelId, lastId: first!, isOwed: true }]);
-  again.settle(channelId, read!);
-  assertEquals(again.owed(), []);
-  assertEquals(again.channels(), [{ channelId, lastId: read! }]);
 });

@@ -9,13 +9,14 @@ import type { APIMessage, GatewayDispatchPayload } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
 import {
   backoffMs,
+  CatchUp,
   type Intake,
   type IntakeEntry,
   type PlatformSession,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { Bookmark, BotIdentity, SeenChannel } from "../gateway/bookmark.ts";
-import { isSnowflake } from "../rest/discord_api.ts";
+import { type DiscordApi, isSnowflake, snowflakeTime } from "../rest/discord_api.ts";
 import type { InboundItem } from "./inbound_item.ts";
 import { type Command, itemOf } from "./read_interaction.ts";
 import { object, readMessage } from "./read_message.ts";
@@ -29,6 +30,7 @@ export interface ReceivedEvent {
 /** What a receiver works with. */
 export interface ReceiverDeps {
   bookmark: Bookmark;
+  api: Pick<DiscordApi, "messagesAfter">;
   intake: Pick<Intake<InboundItem>, "add">;
   respond: "mention" | "all";
   isOwnThread: (channelId: string) => boolean;
@@ -37,37 +39,47 @@ export interface ReceiverDeps {
   isOwnNonce: (nonce: unknown) => boolean;
   /** Connected; `isNew`: what happened before is not told by Discord. */
   onConnected: (identity: BotIdentity, isNew: boolean) => void;
-  /** Looks for what was written before. */
-  catchUp: (
-    channels: readonly SeenChannel[],
-    take: (channel: SeenChannel, messages: readonly APIMessage[]) => Promise<void>,
-  ) => Promise<void>;
   /** Something else may write as the bot. */
   onForeign: (messageId: string) => void;
   sleep: (ms: number) => Promise<void>;
   clock: Pick<Clock, "after">;
-  log: Pick<Log, "warning">;
+  log: Pick<Log, "info" | "warning">;
   signal: AbortSignal;
 }
 
 /** The number of an event that brought nothing is written so much later, milliseconds. */
 const FLUSH_MS = 2_000;
 
-/** Channels that could not be looked into are looked into again so much later, and how often, milliseconds. */
-const OWED_MS = 5 * 60_000;
-const MAX_OWED_TRIES = 24;
+/** Channels that are looked into for what was written before, and messages of a page. */
+const MAX_CHANNELS = 200;
+const PAGE = 100;
 
 export class Receiver {
   readonly #deps: ReceiverDeps;
+  readonly #history: CatchUp<SeenChannel & { id: string }, APIMessage>;
   #cancelFlush: (() => void) | undefined;
-  /** Ends the wait until it is looked into what is owed, and that itself. */
-  #cancelOwed: (() => void) | undefined;
-  #owed: Promise<void> = Promise.resolve();
   /** The bookmark is ahead of what is on the disk. */
   #isAhead = false;
 
   constructor(deps: ReceiverDeps) {
     this.#deps = deps;
+    const { api, bookmark, clock, log } = deps;
+    this.#history = new CatchUp({
+      chats: () =>
+        bookmark.channels().slice(0, MAX_CHANNELS)
+          .map((channel) => ({ id: channel.channelId, ...channel })),
+      page: async ({ id, lastId }, after = lastId) => {
+        const events = await api.messagesAfter(id, after);
+        return { events, ...events.length >= PAGE && { next: events.at(-1)!.id } };
+      },
+      keyOf: ({ id }) => ({ id, at: snowflakeTime(id) }),
+      take: (channel, messages) => this.#takeMissed(channel, messages),
+      refused: ({ id }) => bookmark.forget(id),
+      clock,
+      log,
+    });
+    // What the process before this one could not look for.
+    if (bookmark.isBehind) this.#history.readLater();
   }
 
   /** Resolves when the event is dealt with, or the channel stops. Never rejects. */
@@ -90,14 +102,19 @@ export class Receiver {
     }
   }
 
+  /** Reads no more, and writes what is known now. */
+  async close(): Promise<void> {
+    await this.#history.close();
+    await this.flush();
+  }
+
   /** Writes what is known now. */
   async flush(): Promise<void> {
-    if (this.#deps.signal.aborted) this.#cancelOwed?.();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
     // Without the message that it stands behind, it would lose that one. Whoever writes the message writes it.
     if (this.#isAhead) return;
-    await this.#deps.intake.add([], this.#deps.bookmark.cursors()).catch(() => {});
+    await this.#deps.intake.add([], this.#cursors()).catch(() => {});
   }
 
   async #entriesOf(
@@ -111,7 +128,6 @@ export class Receiver {
         return [];
       case "RESUMED":
         if (bookmark.identity !== undefined) onConnected(bookmark.identity, false);
-        this.#payLater(1);
         return [];
       case "MESSAGE_CREATE":
         return this.#messageEntries(object(d));
@@ -125,7 +141,7 @@ export class Receiver {
   }
 
   async #onReady(ready: Readonly<Record<string, unknown>>, sequence: number): Promise<void> {
-    const { bookmark, onConnected, catchUp, signal } = this.#deps;
+    const { bookmark, onConnected, signal } = this.#deps;
     const user = object(ready.user);
     const { id: applicationId } = object(ready.application);
     if (!isSnowflake(user.id) || typeof ready.session_id !== "string") {
@@ -137,16 +153,7 @@ export class Receiver {
       name: String(user.username ?? "").slice(0, 100),
     };
     // Not kept until what was missed is looked for: who ends before that looks again.
-    this.#cancelOwed?.();
-    this.#cancelOwed = undefined;
-    await this.#owed;
-    await catchUp(
-      bookmark.channels(),
-      async (channel, messages) => {
-        const entries = this.#entriesIn(channel, messages);
-        if (entries.length > 0) await this.#add(entries);
-      },
-    );
+    await this.#history.read();
     if (signal.aborted) return;
     bookmark.session = {
       sessionId: ready.session_id,
@@ -157,35 +164,23 @@ export class Receiver {
     // From here on a process that is killed finds again what it had not written down.
     await this.#add([]);
     onConnected(bookmark.identity, true);
-    this.#payLater(1);
   }
 
-  /** Looks into what is owed, beside all that comes meanwhile. */
-  #payLater(tries: number): void {
-    const { bookmark, clock, catchUp, intake, signal } = this.#deps;
-    if (bookmark.owed().length === 0 || tries > MAX_OWED_TRIES || signal.aborted) return;
-    this.#cancelOwed ??= clock.after(OWED_MS, () => {
-      this.#cancelOwed = undefined;
-      // How far it was read is kept behind that, by whoever writes next: it stands still until then.
-      this.#owed = catchUp(
-        bookmark.owed(),
-        (channel, messages) => intake.add(this.#entriesIn(channel, messages)),
-      ).then(() => {
-        if (signal.aborted) return;
-        this.#flushSoon();
-        this.#payLater(tries + 1);
-      });
-    });
-  }
-
-  #entriesIn(
-    { guildId }: SeenChannel,
-    messages: readonly APIMessage[],
-  ): IntakeEntry<InboundItem>[] {
-    return messages.flatMap((message) =>
+  /** How far it was read is kept behind that, by whoever writes next. */
+  async #takeMissed(channel: SeenChannel, messages: readonly APIMessage[]): Promise<void> {
+    const { intake, bookmark } = this.#deps;
+    const { channelId, guildId } = channel;
+    const entries = messages.flatMap((message) => {
       // A list does not say which server it is of.
-      this.#read({ ...message, ...guildId !== undefined && { guild_id: guildId } })
-    );
+      const item = this.#hear({ ...message, ...guildId !== undefined && { guild_id: guildId } });
+      return item === undefined ? [] : [entryOf(item)];
+    });
+    await intake.add(entries);
+    const last = messages.at(-1);
+    if (last !== undefined) {
+      bookmark.see({ channelId, lastId: last.id, guildId }, entries.length > 0);
+    }
+    this.#flushSoon();
   }
 
   #messageEntries(message: Readonly<Record<string, unknown>>): IntakeEntry<InboundItem>[] {
@@ -210,10 +205,11 @@ export class Receiver {
     const { id, channel_id: channelId, guild_id: guildId } = message;
     if (bookmark.identity === undefined || !isSnowflake(id) || !isSnowflake(channelId)) return [];
     const item = this.#hear(message);
-    bookmark.see(
-      { channelId, lastId: id, ...typeof guildId === "string" && { guildId } },
-      item !== undefined,
-    );
+    // Where one is behind, it is so until its history is read.
+    if (!bookmark.knows(channelId) || !this.#history.isBehind(channelId)) {
+      const seen = { channelId, lastId: id, ...typeof guildId === "string" && { guildId } };
+      bookmark.see(seen, item !== undefined);
+    }
     return item === undefined ? [] : [entryOf(item)];
   }
 
@@ -237,7 +233,7 @@ export class Receiver {
     for (let failures = 1;; failures += 1) {
       const waitMs = backoffMs(failures);
       try {
-        await intake.add(entries, bookmark.cursors());
+        await intake.add(entries, this.#cursors());
         this.#isAhead = false;
         return;
       } catch (error) {
@@ -250,6 +246,12 @@ export class Receiver {
       await sleep(waitMs);
       if (signal.aborted) return;
     }
+  }
+
+  #cursors(): Record<string, string> {
+    const { bookmark } = this.#deps;
+    bookmark.isBehind = this.#history.isBehind();
+    return bookmark.cursors();
   }
 
   #flushSoon(): void {

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { GatewayDispatchPayload } from "discord.js";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
 import { Bookmark } from "../gateway/bookmark.ts";
-import { FakeWorld } from "../testing/fake_world.ts";
+import { FakeWorld, snowflake } from "../testing/fake_world.ts";
 import { Receiver, type ReceiverDeps } from "./receiver.ts";
 
 /** A receiver, and what its intake was given. */
@@ -24,11 +24,11 @@ function setting(more: Partial<ReceiverDeps> = {}) {
     isAllowed: () => true,
     isOwnNonce: () => true,
     onConnected: () => {},
-    catchUp: () => Promise.resolve(),
+    api: { messagesAfter: () => Promise.resolve([]) },
     onForeign: () => {},
     sleep: () => Promise.resolve(),
     clock: fakeClock(),
-    log: { warning: () => {} },
+    log: { info: () => {}, warning: () => {} },
     signal: ending.signal,
     ...more,
   });
@@ -73,8 +73,60 @@ Deno.test("Receiver keeps no session whose former messages were not looked for t
   const ending = new AbortController();
   const { written, handle, ready, bookmark } = setting({
     signal: ending.signal,
-    catchUp: () => Promise.resolve(ending.abort()),
+    api: {
+      messagesAfter: () => {
+        ending.abort();
+        return Promise.resolve([]);
+      },
+    },
   });
+  bookmark.see({ channelId: snowflake(), lastId: snowflake() }, true);
   await handle("READY", ready, 1);
   assertEquals([written, bookmark.session], [[], undefined]);
+});
+
+Deno.test("Receiver keeps where a channel was left until what follows was looked for, by this process or the next", async () => {
+  const clock = fakeClock();
+  const asked: string[] = [];
+  const written: Record<string, string>[] = [];
+  const missed = Promise.withResolvers<void>();
+  let isAway = true;
+  const more: Partial<ReceiverDeps> = {
+    clock,
+    intake: { add: (_, cursors) => Promise.resolve(void written.push({ ...cursors })) },
+    api: {
+      messagesAfter: (_, after) => {
+        asked.push(after);
+        if (isAway) return Promise.reject(new Error("Internal Server Error"));
+        missed.resolve();
+        return Promise.resolve([]);
+      },
+    },
+  };
+  const first = setting(more);
+  const { world, bookmark, handle, ready } = first;
+  const channelId = world.general.id;
+  const say = () => world.add(channelId, world.alice, "hello");
+  const lastId = snowflake();
+  bookmark.see({ channelId, lastId }, true);
+  const isReady = handle("READY", ready, 1);
+  while (asked.length < 4) {
+    clock.tick(1_000);
+    await new Promise((again) => setTimeout(again, 0));
+  }
+  await isReady;
+  await handle("MESSAGE_CREATE", say(), 2);
+  assertEquals(bookmark.channels(), [{ channelId, lastId }]);
+  await first.receiver.close();
+  isAway = false;
+  const kept = new Bookmark("key", written.at(-1));
+  const next = setting({ ...more, bookmark: kept });
+  // Resumed: Discord gives again what came since, and not what was missed before.
+  await next.handle("MESSAGE_CREATE", say(), 3);
+  await next.handle("RESUMED", {}, 4);
+  assertEquals(kept.channels().map(({ lastId }) => lastId), [lastId]);
+  clock.tick(20_000);
+  await missed.promise;
+  await next.receiver.close();
+  assertEquals(new Set(asked), new Set([lastId]));
 });
