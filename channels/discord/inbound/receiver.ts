@@ -228,7 +228,7 @@ export class Receiver {
 
   /** Until it is on the disk, or the channel stops. */
   async #add(entries: readonly IntakeEntry<InboundItem>[]): Promise<void> {
-    const { intake, bookmark, log, sleep, signal } = this.#deps;
+    const { intake, log, sleep, signal } = this.#deps;
     this.#isAhead = true;
     for (let failures = 1;; failures += 1) {
       const waitMs = backoffMs(failures);
