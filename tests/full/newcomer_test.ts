@@ -6,11 +6,11 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { dirname } from "@std/path";
-import { lockedFlags } from "../lib/packages/locked_packages.ts";
-import { markdownBlocks } from "./support/markdown_blocks.ts";
-import { needs, programPath } from "./support/needs.ts";
+import { lockedFlags } from "../../lib/packages/locked_packages.ts";
+import { markdownBlocks } from "../support/markdown_blocks.ts";
+import { needs, programPath } from "../support/needs.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** A command of the page. */
 interface Step {

@@ -5,11 +5,11 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
-import { makeSelfExtracting } from "../release/self_extracting.ts";
-import { IMAGE_NEEDS, imageArgs, makeImage } from "./support/bare_image.ts";
-import { makeBuilt } from "./support/built_form.ts";
-import { needs, programPath } from "./support/needs.ts";
-import { ownTarget } from "./support/small_file.ts";
+import { makeSelfExtracting } from "../../release/self_extracting.ts";
+import { IMAGE_NEEDS, imageArgs, makeImage } from "../support/bare_image.ts";
+import { makeBuilt } from "../support/built_form.ts";
+import { needs, programPath } from "../support/needs.ts";
+import { ownTarget } from "../support/small_file.ts";
 
 /** Such a machine, with the file in it. */
 async function makeMachine() {
