@@ -21,8 +21,6 @@ import { subjectPieces } from "./mail/mail_pieces.ts";
 import { readChatId } from "./mail/mail_thread.ts";
 import { ownMessageId, threadKey } from "./mail/message_ids.ts";
 import { type MailContent, readMail } from "./mail/read_mail.ts";
-import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
-import manifest from "./manifest.ts";
 import { type EmailConfig, type EmailSettings, emailSettings } from "./account/settings.ts";
 import { AnswerLimit } from "./smtp/answer_limit.ts";
 import { composeMail } from "./smtp/compose_mail.ts";
@@ -223,10 +221,6 @@ export class EmailChannel extends BaseChannel<EmailConfig> {
       files,
       now: this.host.clock.now(),
     }));
-  }
-
-  static override defaultConfig(): Record<string, unknown> {
-    return defaultsOf(manifest);
   }
 }
 

@@ -6,11 +6,9 @@
 
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
-import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
 import { MattermostClient } from "./api/mattermost_client.ts";
 import { openHttpClient } from "./api/open_http_client.ts";
 import type { HeardPost } from "./inbound/heard_post.ts";
-import manifest from "./manifest.ts";
 import { MattermostDriver } from "./mattermost_driver.ts";
 import type { MattermostConfig } from "./settings.ts";
 
@@ -44,9 +42,5 @@ export class MattermostChannel
     } finally {
       httpClient?.close();
     }
-  }
-
-  static override defaultConfig(): Record<string, unknown> {
-    return defaultsOf(manifest);
   }
 }

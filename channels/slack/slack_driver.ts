@@ -211,7 +211,6 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.cut();
-    this.#reactions.close();
     await this.#missed.close();
   }
 

@@ -5,11 +5,9 @@
  */
 
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
-import { defaultsOf } from "../../lib/channel/setup/common_fields.ts";
 import { toDeliveryError } from "./delivery_fault.ts";
 import type { HeardItem } from "./heard_message.ts";
 import { LoginStore } from "./login_store.ts";
-import manifest from "./manifest.ts";
 import type { UploadedFile } from "./media.ts";
 import type { WhatsAppConfig } from "./settings.ts";
 import { type PostedMessage, WhatsAppDriver } from "./whatsapp_driver.ts";
@@ -29,9 +27,5 @@ export class WhatsAppChannel
   /** By `connect.ts`; here it is looked whether that has been done. */
   override login(): Promise<boolean> {
     return LoginStore.has(this.host.stateDir, this.config.login);
-  }
-
-  static override defaultConfig(): Record<string, unknown> {
-    return defaultsOf(manifest);
   }
 }

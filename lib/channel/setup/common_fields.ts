@@ -63,11 +63,3 @@ export function defaultOf(field: SetupField): unknown {
       return field.default;
   }
 }
-
-/** What the runtime of a contract is given for fields that nothing sets; nobody may write, and it's off. */
-export function defaultsOf({ setup }: Pick<ChannelDescriptor, "setup">): Record<string, unknown> {
-  const fields = Object.entries(setup.fields).flatMap(([name, field]) =>
-    "default" in field && field.default !== undefined ? [[name, field.default] as const] : []
-  );
-  return { enabled: false, ...Object.fromEntries(fields), allowFrom: [] };
-}
