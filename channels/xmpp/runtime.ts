@@ -5,7 +5,11 @@
  */
 
 import type { ChannelHost } from "../../lib/channel/channel_host.ts";
-import { PlatformChannel, type PlatformSession, readCaCerts } from "../../lib/channel/platform/mod.ts";
+import {
+  PlatformChannel,
+  type PlatformSession,
+  readCaCerts,
+} from "../../lib/channel/platform/mod.ts";
 import { foldAddresses } from "./client/jid.ts";
 import type { HeardMessage } from "./messages/heard_message.ts";
 import { type XmppConfig, type XmppSettings, xmppSettings } from "./settings.ts";

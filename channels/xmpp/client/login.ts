@@ -127,9 +127,13 @@ async function authenticate(
     stream.write(xml(name, { xmlns: NS.sasl, mechanism }, toBase64(bytes)));
     const answer = await stream.next();
     if (answer.is("failure", NS.sasl)) {
-      const condition = answer.getChildElements()[0]?.name ?? "";
+      const condition = answer.getChildElements().find(({ name }) => name !== "text")?.name ?? "";
       if (REFUSED[condition] !== undefined) throw refused(REFUSED[condition]);
-      throw new Error(`the login has failed: ${oneLine(`${condition} ${answer.text()}`, 300)}`);
+      throw new Error(
+        `the login has failed: ${
+          oneLine(`${condition} ${answer.getChildText("text") ?? ""}`, 300)
+        }`,
+      );
     }
     return { isDone: answer.is("success", NS.sasl), text: fromBase64(answer.text()) };
   };
