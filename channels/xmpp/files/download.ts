@@ -5,8 +5,8 @@
  */
 
 import {
+  bytesOf,
   type PlatformFile,
-  readBounded,
   UnreadableFileError,
 } from "../../../lib/channel/platform/mod.ts";
 import { type FileHost, isAtHost, requestFile } from "./http_client.ts";
@@ -32,18 +32,17 @@ export async function fetchFile(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const url = URL.parse(file.ref as string);
   if (!isAtHost(host, url)) throw new UnreadableFileError("it is elsewhere");
-  return await requestFile(host!, url, { signal }, async (response, ending) => {
-    const { ok, status, headers } = response;
-    if (ok) {
-      file.isAudio ||= /^audio\//i.test(headers.get("content-type") ?? "");
-      return await readBounded(response, maxBytes, ending);
-    }
-    await response.body?.cancel().catch(() => {});
-    const reason = `the server answered ${status}`;
-    throw status >= 500 || PASSING.includes(status)
-      ? new Error(reason)
-      : new UnreadableFileError(reason);
-  });
+  return await bytesOf(
+    requestFile(host!, url, { signal }, maxBytes).then((answer) => {
+      const { ok, status, headers } = answer;
+      file.isAudio ||= ok && /^audio\//i.test(headers.get("content-type") ?? "");
+      if (ok) return answer;
+      const reason = `the server answered ${status}`;
+      throw status >= 500 || PASSING.includes(status)
+        ? new Error(reason)
+        : new UnreadableFileError(reason);
+    }),
+  );
 }
 
 /** The last part of an address. */

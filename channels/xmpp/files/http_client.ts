@@ -4,6 +4,9 @@
  * @module
  */
 
+import { systemClock } from "../../../lib/base/clock.ts";
+import { boundedFetch } from "../../../lib/channel/platform/mod.ts";
+
 /** What a client trusts. */
 export interface FileHost {
   /** The only address that is spoken to. */
@@ -20,21 +23,14 @@ export function isAtHost(host: FileHost | undefined, url: URL | null): url is UR
     url.username === "" && url.password === "";
 }
 
-/** A request; a redirect is an answer like any other. `use` has to read or cancel the answer's body, until the signal ends it. */
-export async function requestFile<T>(
+/** A request, as `boundedFetch`. */
+export async function requestFile(
   { caCerts }: FileHost,
   url: URL,
   init: RequestInit,
-  use: (response: Response, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+  maxBytes?: number,
+): Promise<Response> {
   using client = Deno.createHttpClient({ caCerts: [...caCerts] });
-  const late = AbortSignal.timeout(TIMEOUT_MS);
-  const signal = init.signal ? AbortSignal.any([late, init.signal]) : late;
-  const response = await fetch(url, {
-    ...init,
-    client,
-    redirect: "manual",
-    signal,
-  });
-  return await use(response, signal);
+  const bounds = { peer: "The server", timeoutMs: TIMEOUT_MS, maxBytes, clock: systemClock };
+  return await boundedFetch(url, { ...init, client } as RequestInit, bounds);
 }

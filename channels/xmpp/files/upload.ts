@@ -81,14 +81,11 @@ export async function uploadFile(
     );
   }
   const file = await Deno.readFile(path);
-  const status = await requestFile(host, put, {
+  const { status } = await requestFile(host, put, {
     method: "PUT",
     headers: { "content-type": type, ...headersOf(slot) },
     body: file,
     signal,
-  }, async (response) => {
-    await response.body?.cancel();
-    return response.status;
   });
   if (status !== 201 && status !== 200) throw new UploadError(`The server answered ${status}`);
   return get;
