@@ -5,9 +5,11 @@
  * @module
  */
 
+import { LoginRefusedError, PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import {
   type ApprovalButton,
   type Edit,
+  failedCall,
   type FileRules,
   type OutgoingFile,
   type PlatformDriver,
@@ -15,11 +17,12 @@ import {
   type PlatformMessage,
   type PlatformSession,
   type Posting,
+  reasonOf,
   splitQuotes,
   UnreadableFileError,
 } from "../../lib/channel/platform/mod.ts";
 import type { Verification, VerifyAction } from "../../lib/channel/verification.ts";
-import { connectionError, readFault } from "./api/faults.ts";
+import { connectionError, matrixFault } from "./api/matrix_faults.ts";
 import type { Json } from "./api/matrix_api.ts";
 import type { MatrixLogin, MatrixSession } from "./api/matrix_login.ts";
 import { placeOf } from "./chat_id.ts";
@@ -178,8 +181,8 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
     try {
       await this.#loop.round();
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind !== "login") throw error;
+      const fault = matrixFault(error);
+      if (!(fault instanceof LoginRefusedError)) throw error;
       await login.renew(this.#account, fetch, fault);
     }
   }
@@ -223,9 +226,9 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       if (isWelcome) await api.join(room);
       else await api.leave(room);
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind !== "refused") throw error;
-      log.warning("An invite could not be answered", { room, reason: fault.words });
+      const fault = matrixFault(error);
+      if (!(fault instanceof PermanentDeliveryError)) throw error;
+      log.warning("An invite could not be answered", { room, reason: fault.message });
       return;
     }
     if (isWelcome) return log.info("An invite was accepted", { room, inviter });
@@ -248,7 +251,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       const event = textContent(this.#words("encryptedRoom"), "m.notice");
       await this.#writer.sendPlain(roomId, event, "encrypted", roomId);
     } catch (error) {
-      if (readFault(error).kind !== "refused") throw error;
+      if (!(matrixFault(error) instanceof PermanentDeliveryError)) throw error;
     }
     memory.set("told_encrypted", roomId, true);
   }
@@ -264,10 +267,11 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       if (bytes.length > maxBytes) return undefined;
       return sealed === undefined ? bytes : this.#encryption.openFile(bytes, sealed);
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind !== "refused") throw error;
-      if (fault.errcode === "M_TOO_LARGE") return undefined;
-      throw new UnreadableFileError(fault.words);
+      const fault = matrixFault(error);
+      if (!(fault instanceof PermanentDeliveryError)) throw error;
+      const { code, said } = failedCall(fault) ?? {};
+      if (code === "M_TOO_LARGE") return undefined;
+      throw new UnreadableFileError(said ?? fault.message);
     }
   }
 
@@ -333,7 +337,7 @@ export class MatrixDriver implements PlatformDriver<MatrixItem, MatrixRef, Uploa
       const mark = isApproval ? YES : NO;
       await this.#writer.react(roomId, eventId, mark, "react").catch((error) =>
         this.#deps.session.host.log.warning("A reaction could not be added", {
-          reason: readFault(error).words,
+          reason: reasonOf(matrixFault(error)),
         })
       );
     }

@@ -11,8 +11,8 @@ import {
   PlatformChannel,
   type PlatformSession,
 } from "../../lib/channel/platform/mod.ts";
-import { boundedFetch } from "./api/bounded_fetch.ts";
-import { deliveryError } from "./api/faults.ts";
+import { matrixFetch } from "./api/matrix_fetch.ts";
+import { deliveryError } from "./api/matrix_faults.ts";
 import { MatrixLogin } from "./api/matrix_login.ts";
 import type { MatrixItem } from "./inbound/heard.ts";
 import { MatrixDriver, type MatrixRef, type UploadedFile } from "./matrix_driver.ts";
@@ -57,6 +57,6 @@ export class MatrixChannel
 
   #fetch(signal: AbortSignal): typeof fetch {
     const { clock } = this.host;
-    return boundedFetch({ clock, maxFileBytes: MAX_INBOUND_FILE_BYTES, signal });
+    return matrixFetch({ clock, maxFileBytes: MAX_INBOUND_FILE_BYTES, signal });
   }
 }

@@ -7,9 +7,11 @@
 
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
+import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
+import { reasonOf } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
-import { boundedFetch } from "./api/bounded_fetch.ts";
-import { readFault } from "./api/faults.ts";
+import { matrixFetch } from "./api/matrix_fetch.ts";
+import { matrixFault } from "./api/matrix_faults.ts";
 import { MatrixApi } from "./api/matrix_api.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -22,7 +24,7 @@ export async function validate(
   values: Values,
   { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
-  const fetch = boundedFetch({ clock: systemClock, maxFileBytes: 1024 * 1024, signal });
+  const fetch = matrixFetch({ clock: systemClock, maxFileBytes: 1024 * 1024, signal });
   return [...checkIds(values), ...await probe(String(values.homeserver), values, fetch)];
 }
 
@@ -46,7 +48,7 @@ async function probe(
       const message = `The homeserver's API is at ${other}: set homeserver to that`;
       return [error("homeserver", message)];
     }
-    const { words } = readFault(cause);
+    const words = reasonOf(matrixFault(cause));
     return [warning("homeserver", `There is no Matrix homeserver at ${homeserver}: ${words}`)];
   }
   const accessToken = text(values.accessToken);
@@ -71,14 +73,14 @@ async function probeToken(
     if (wanted === "" || wanted === me.userId) return [];
     return [error("userId", `The access token belongs to ${me.userId}, not to ${wanted}`)];
   } catch (cause) {
-    const fault = readFault(cause);
-    if (fault.kind === "login") {
+    const fault = matrixFault(cause);
+    if (fault instanceof LoginRefusedError) {
       return [error(
         "accessToken",
-        `${fault.words}; in Element it stands under All settings, Help & About, Advanced, Access token`,
+        `${fault.message}; in Element it stands under All settings, Help & About, Advanced, Access token`,
       )];
     }
-    return [warning("accessToken", `The access token could not be tried: ${fault.words}`)];
+    return [warning("accessToken", `The access token could not be tried: ${reasonOf(fault)}`)];
   }
 }
 
@@ -100,7 +102,9 @@ async function probeLogins(
       "The homeserver takes no passwords from programs: set accessToken instead",
     )];
   } catch (cause) {
-    return [warning("password", `The logins could not be asked for: ${readFault(cause).words}`)];
+    return [
+      warning("password", `The logins could not be asked for: ${reasonOf(matrixFault(cause))}`),
+    ];
   }
 }
 

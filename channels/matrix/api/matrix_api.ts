@@ -24,7 +24,7 @@ export type Json = Readonly<Record<string, unknown>>;
 const CLIENT_V1 = "/_matrix/client/v1";
 const MEDIA_V3 = "/_matrix/media/v3";
 
-/** Everything rejects as the SDK does (`readFault`). */
+/** Everything rejects as the SDK does (`matrixFault`). */
 export class MatrixApi {
   readonly #options: MatrixApiOptions;
   #client: MatrixClient;

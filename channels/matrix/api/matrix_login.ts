@@ -6,10 +6,11 @@
  * @module
  */
 
+import { failedCall } from "../../../lib/channel/platform/mod.ts";
 import { join } from "@std/path";
-import { LoginRefusedError } from "../../../lib/channel/delivery_error.ts";
+import { LoginRefusedError, PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { MatrixConfig } from "../settings.ts";
-import { type LoginFault, readFault } from "./faults.ts";
+import { isSoftLogout, matrixFault } from "./matrix_faults.ts";
 import { MatrixApi } from "./matrix_api.ts";
 
 /** Who the channel is. */
@@ -72,11 +73,11 @@ export class MatrixLogin {
    * the same device to log in again, the session has come to an age at which servers end them, or somebody
    * has logged in anew meanwhile. One that ended soon was ended by somebody.
    */
-  async renew(session: MatrixSession, fetch: Fetch, fault: LoginFault): Promise<void> {
+  async renew(session: MatrixSession, fetch: Fetch, fault: LoginRefusedError): Promise<void> {
     // Until a login has ended, the token that it replaces is no sign of being signed out.
     await Promise.allSettled(this.#opening);
-    const canGoOn = await this.#forget(session.accessToken, fault.isSoft);
-    if (!canGoOn) throw refused(this.#deps.config, fault.words);
+    const canGoOn = await this.#forget(session.accessToken, isSoftLogout(fault));
+    if (!canGoOn) throw refused(this.#deps.config, fault);
     const next = await this.open(fetch);
     session.accessToken = next.accessToken;
     session.api.renew(next);
@@ -88,9 +89,9 @@ export class MatrixLogin {
       try {
         return await this.#withToken(fetch, config.accessToken);
       } catch (error) {
-        const fault = readFault(error);
+        const fault = matrixFault(error);
         const isOurs = error instanceof LoginRefusedError;
-        throw fault.kind === "login" && !isOurs ? refused(config, fault.words) : error;
+        throw fault instanceof LoginRefusedError && !isOurs ? refused(config, fault) : error;
       }
     }
     const kept = await readKept(stateDir, config);
@@ -98,10 +99,10 @@ export class MatrixLogin {
       try {
         return await this.#withToken(fetch, kept.accessToken, kept.deviceId);
       } catch (error) {
-        const fault = readFault(error);
-        if (fault.kind !== "login") throw error;
-        const canGoOn = await this.#forget(kept.accessToken, fault.isSoft);
-        if (!canGoOn) throw refused(config, fault.words);
+        const fault = matrixFault(error);
+        if (!(fault instanceof LoginRefusedError)) throw error;
+        const canGoOn = await this.#forget(kept.accessToken, isSoftLogout(fault));
+        if (!canGoOn) throw refused(config, fault);
       }
     }
     return await this.#logIn(fetch, kept?.deviceId);
@@ -143,9 +144,9 @@ export class MatrixLogin {
       await writeKept(stateDir, { homeserver, user, loggedInAt: now(), ...made });
       return await this.#withToken(fetch, made.accessToken, made.deviceId);
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind === "login") throw refused(config, fault.words);
-      if (fault.kind !== "refused") throw error;
+      const fault = matrixFault(error);
+      if (fault instanceof LoginRefusedError) throw refused(config, fault);
+      if (!(fault instanceof PermanentDeliveryError)) throw error;
       const types = await api.loginTypes().catch(() => undefined);
       if (types !== undefined && !types.includes("m.login.password")) {
         throw new LoginRefusedError(
@@ -153,9 +154,9 @@ export class MatrixLogin {
         );
       }
       throw new LoginRefusedError(
-        fault.errcode === "M_FORBIDDEN"
+        failedCall(fault)?.code === "M_FORBIDDEN"
           ? "The homeserver refuses the user or the password"
-          : `The homeserver refuses the login (${fault.errcode ?? fault.status})`,
+          : `The homeserver refuses the login (${failedCall(fault)?.code})`,
       );
     }
   }
@@ -164,12 +165,12 @@ export class MatrixLogin {
 /** For a person: what is wrong, and what to do. */
 function refused(
   { accessToken }: Pick<MatrixConfig, "accessToken">,
-  words: string,
+  { message }: Error,
 ): LoginRefusedError {
   const help = accessToken === ""
     ? "Log in again with service channels login NAME --force"
     : "Set a new accessToken";
-  return new LoginRefusedError(`The login is refused: ${words}. ${help}`);
+  return new LoginRefusedError(`${message}. ${help}`);
 }
 
 /** The user that a password belongs to. */

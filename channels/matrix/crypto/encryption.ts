@@ -9,9 +9,10 @@
  * @module
  */
 
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type { CollectStrategy, DeviceId, OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
 import type { Log } from "../../../lib/base/log.ts";
-import { readFault } from "../api/faults.ts";
+import { matrixFault } from "../api/matrix_faults.ts";
 import type { Json, MatrixApi } from "../api/matrix_api.ts";
 import type { MatrixSession } from "../api/matrix_login.ts";
 import {
@@ -248,11 +249,11 @@ export class Encryption {
         await this.#send(request);
       } catch (error) {
         // It comes again with the next: one that is refused holds up none of the others.
-        const fault = readFault(error);
-        if (fault.kind !== "refused") throw error;
+        const fault = matrixFault(error);
+        if (!(fault instanceof PermanentDeliveryError)) throw error;
         this.#deps.log.warning("The homeserver refuses what the keys of a session need", {
           request: request.type,
-          reason: fault.words,
+          reason: fault.message,
         });
       }
     }
@@ -355,14 +356,14 @@ export class Encryption {
       await this.#send(uploadSignaturesRequest);
       await this.#send(this.#machine.queryKeysForUsers(this.#ids([userId])));
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind !== "refused" && (error as { httpStatus?: number }).httpStatus !== 401) {
-        throw error;
-      }
+      const fault = matrixFault(error);
+      const isRefused = fault instanceof PermanentDeliveryError ||
+        (error as { httpStatus?: number }).httpStatus === 401;
+      if (!isRefused) throw error;
       log.warning(
         "The session can't be vouched for by its account: people see it as not verified",
         {
-          reason: fault.words,
+          reason: fault.message,
           help: "service channels verify",
         },
       );

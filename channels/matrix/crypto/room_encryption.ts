@@ -11,9 +11,13 @@
  */
 
 import { NotConnectedError, PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
-import { type PlatformSession, UnreadableFileError } from "../../../lib/channel/platform/mod.ts";
+import {
+  type PlatformSession,
+  reasonOf,
+  UnreadableFileError,
+} from "../../../lib/channel/platform/mod.ts";
 import type { Verification, VerifyAction } from "../../../lib/channel/verification.ts";
-import { readFault } from "../api/faults.ts";
+import { matrixFault } from "../api/matrix_faults.ts";
 import type { Json } from "../api/matrix_api.ts";
 import type { MatrixSession } from "../api/matrix_login.ts";
 import type { ForeignWriters } from "../inbound/foreign_writers.ts";
@@ -99,11 +103,12 @@ export class RoomEncryption {
       await encryption.begin();
     } catch (error) {
       await encryption?.close();
-      const fault = readFault(error);
-      const isLasting = error instanceof EncryptionUnavailableError || fault.kind === "refused";
+      const fault = matrixFault(error);
+      const isLasting = error instanceof EncryptionUnavailableError ||
+        fault instanceof PermanentDeliveryError;
       if (!isLasting) throw error;
-      this.#problem = fault.words;
-      return log.warning("Encrypted rooms can't be read", { reason: fault.words });
+      this.#problem = reasonOf(fault);
+      return log.warning("Encrypted rooms can't be read", { reason: this.#problem });
     }
     this.#encryption = encryption;
     const mayVerify = (id: string) => id === userId || isListed(id);

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { mentionOf, type PlatformSession, Tries } from "../../../lib/channel/platform/mod.ts";
-import { readFault } from "../api/faults.ts";
+import { isPassing, matrixFault } from "../api/matrix_faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { chatIdOf } from "../chat_id.ts";
 import type { RoomEncryption } from "../crypto/room_encryption.ts";
@@ -202,8 +203,9 @@ export class EventReader {
       this.#know(eventId, sender);
       return sender;
     } catch (error) {
-      const { kind } = readFault(error);
-      if (kind === "refused" || (kind === "away" && this.#tries.isLast(eventId))) return undefined;
+      const fault = matrixFault(error);
+      if (fault instanceof PermanentDeliveryError) return undefined;
+      if (isPassing(fault) && this.#tries.isLast(eventId)) return undefined;
       throw error;
     }
   }

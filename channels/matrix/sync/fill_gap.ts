@@ -4,7 +4,8 @@
  * @module
  */
 
-import { readFault } from "../api/faults.ts";
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { matrixFault } from "../api/matrix_faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { GAP_FILTER } from "./filters.ts";
 import { events, type MatrixEvent } from "./sync_answer.ts";
@@ -45,7 +46,7 @@ export async function fillGap(
         filter: GAP_FILTER,
       });
     } catch (error) {
-      if (readFault(error).kind !== "refused") throw error;
+      if (!(matrixFault(error) instanceof PermanentDeliveryError)) throw error;
       return { events: found.reverse(), isCut: true };
     }
     found.push(...events(answer.chunk));

@@ -6,13 +6,16 @@
  * @module
  */
 
+import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
+  failedCall,
   type IntakeEntry,
   type PlatformSession,
+  reasonOf,
   Tries,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
-import { readFault } from "../api/faults.ts";
+import { isPassing, matrixFault } from "../api/matrix_faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import type { RoomEncryption } from "../crypto/room_encryption.ts";
 import type { EventReader } from "../inbound/event_reader.ts";
@@ -113,11 +116,12 @@ export class SyncLoop {
       this.#hasFailed = this.#isTooLarge = false;
     } catch (error) {
       this.#hasFailed = true;
-      const fault = readFault(error);
-      this.#isTooLarge ||= fault.kind === "refused" && fault.errcode === "M_TOO_LARGE";
-      const isLost = fault.kind === "refused" && fault.status === 400 && !this.#hasRestarted;
-      if (!isLost) throw error;
-      return await this.#restart(fault.words);
+      const fault = matrixFault(error);
+      const { code, status } = failedCall(fault) ?? {};
+      const isRefused = fault instanceof PermanentDeliveryError;
+      this.#isTooLarge ||= isRefused && code === "M_TOO_LARGE";
+      if (!isRefused || status !== 400 || this.#hasRestarted) throw error;
+      return await this.#restart(fault.message);
     }
     const answer = readSyncAnswer(json);
     for (const { roomId } of answer.joined) {
@@ -185,11 +189,11 @@ export class SyncLoop {
     try {
       gap = await fillGap(api, { roomId, from, to });
     } catch (error) {
-      const fault = readFault(error);
-      if (fault.kind !== "away" || !this.#gapTries.isLast(roomId)) throw error;
+      const fault = matrixFault(error);
+      if (!isPassing(fault) || !this.#gapTries.isLast(roomId)) throw error;
       log.warning("What was written in a room meanwhile cannot be fetched, and is left out", {
         room: roomId,
-        reason: fault.words,
+        reason: reasonOf(fault),
       });
       return [];
     }

@@ -90,7 +90,8 @@ export function callError(
   const error = ((): Error => {
     switch (kind) {
       case "login":
-        return new LoginRefusedError(`${peer} refuses the login: ${words}`);
+        // A server may repeat there what it was given.
+        return new LoginRefusedError(`${peer} refuses the login: ${why ?? answer}`);
       case "later":
         return new RetryLaterError(
           `${peer} takes ${what} again later: ${words}`,
