@@ -373,18 +373,13 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   async post({ chatId, text, kind, files, buttons }: Posting<SlackFile>): Promise<SlackRef> {
     const messages = this.#messages;
     if (files.length > 0) return await messages.postFiles(chatId, files);
-    if (kind === "note") return await messages.postNote(chatId, text);
-    return await messages.post(
-      chatId,
-      text,
-      buttons === undefined ? [] : [blockOf(buttons, chatId)],
-    );
+    const more = buttons === undefined ? [] : [blockOf(buttons, chatId)];
+    return await messages.post(chatId, text, { isNote: kind === "note", more });
   }
 
   async edit(ref: SlackRef, { text, kind, isFinal }: Edit): Promise<void> {
-    if (kind === "note") return await this.#messages.updateNote(ref, text);
     try {
-      await this.#messages.update(ref, text);
+      await this.#messages.update(ref, text, kind === "note");
     } catch (error) {
       const code = refusedAs(error);
       // Somebody has removed an approval, and saw what it was.

@@ -6,11 +6,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import {
-  NotConnectedError,
-  PermanentDeliveryError,
-  RetryLaterError,
-} from "../../../lib/channel/delivery_error.ts";
+import { NotConnectedError, PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
   boundedFetch,
   bytesOf,

@@ -12,7 +12,7 @@ import {
 import { type SlackAnswer, type SlackApi, textOf } from "../api/slack_api.ts";
 import { refusedAs } from "../api/slack_faults.ts";
 import { readChatId, type SlackPlace, TS } from "../events/chat_id.ts";
-import { toSlack, toSlackText } from "../text/to_slack.ts";
+import { type SlackContent, toSlack, toSlackText } from "../text/to_slack.ts";
 
 /** A message that is there. Plain JSON. */
 export interface SlackRef {
@@ -70,60 +70,41 @@ export class SlackMessages {
     return { ...place, channel };
   }
 
-  /** Posts a part of a text, with `more` blocks behind it. */
-  async post(chatId: string, part: string, more: Blocks = []): Promise<SlackRef> {
-    const { channel, threadTs } = await this.placeOf(chatId);
-    const answer = await this.#write(
-      "chat.postMessage",
-      {
-        channel,
-        ...threadTs !== undefined && { thread_ts: threadTs },
-        // Slack would open what an answer links to, and show it.
-        unfurl_links: false,
-        unfurl_media: false,
-      },
-      part,
-      more,
-    );
-    this.#onPosted(chatId);
-    return { chatId, ...postedAt(answer, channel) };
+  /** Posts a part of a text with `more` blocks behind it, or a note, which is a quiet line. */
+  async post(
+    chatId: string,
+    part: string,
+    { isNote = false, more = [] }: { isNote?: boolean; more?: Blocks } = {},
+  ): Promise<SlackRef> {
+    const { channel, threadTs: thread_ts } = await this.placeOf(chatId);
+    // Slack would open what an answer links to, and show it.
+    const args = { channel, thread_ts, unfurl_links: false, unfurl_media: false };
+    const answer = await this.#write("chat.postMessage", args, part, isNote, more);
+    if (!isNote) this.#onPosted(chatId);
+    const ts = textOf(answer, "ts");
+    // Nothing could change it any more.
+    if (!TS.test(ts)) {
+      throw new UncertainDeliveryError("Slack does not say which message it has posted");
+    }
+    return { chatId, channel: textOf(answer, "channel") || channel, ts };
   }
 
   /** Shows files that were uploaded. */
   async postFiles(
     chatId: string,
-    files: readonly { id: string; name: string }[],
+    uploaded: readonly { id: string; name: string }[],
   ): Promise<SlackRef> {
-    const { channel, threadTs } = await this.placeOf(chatId);
-    await this.#api.call("files.completeUploadExternal", {
-      files: files.map(({ id, name: title }) => ({ id, title })),
-      channel_id: channel,
-      ...threadTs !== undefined && { thread_ts: threadTs },
-    }, "once");
+    const { channel, threadTs: thread_ts } = await this.placeOf(chatId);
+    const files = uploaded.map(({ id, name: title }) => ({ id, title }));
+    const args = { files, channel_id: channel, thread_ts };
+    await this.#api.call("files.completeUploadExternal", args, "once");
     this.#onPosted(chatId);
     return { chatId, channel, ts: "" };
   }
 
-  /** Posts a quiet line, in small letters. */
-  async postNote(chatId: string, text: string): Promise<SlackRef> {
-    const { channel, threadTs } = await this.placeOf(chatId);
-    const answer = await this.#api.call("chat.postMessage", {
-      channel,
-      ...threadTs !== undefined && { thread_ts: threadTs },
-      unfurl_links: false,
-      unfurl_media: false,
-      ...noteOf(text),
-    }, "once");
-    return { chatId, ...postedAt(answer, channel) };
-  }
-
   /** Gives a message another text; what stood behind it goes. */
-  async update({ channel, ts }: SlackRef, part: string): Promise<void> {
-    await this.#write("chat.update", { channel, ts }, part, []);
-  }
-
-  async updateNote({ channel, ts }: SlackRef, text: string): Promise<void> {
-    await this.#api.call("chat.update", { channel, ts, ...noteOf(text) });
+  async update({ channel, ts }: SlackRef, part: string, isNote = false): Promise<void> {
+    await this.#write("chat.update", { channel, ts }, part, isNote);
   }
 
   /** Removes a message; one that is gone is no fault. */
@@ -136,23 +117,20 @@ export class SlackMessages {
   }
 
   /** Says something that one member alone sees. */
-  async whisper({ channel, threadTs }: SlackPlace, user: string, text: string): Promise<void> {
-    await this.#api.call("chat.postEphemeral", {
-      channel,
-      user,
-      ...threadTs !== undefined && { thread_ts: threadTs },
-      text,
-    });
+  async whisper(place: SlackPlace, user: string, text: string): Promise<void> {
+    const { channel, threadTs: thread_ts } = place;
+    await this.#api.call("chat.postEphemeral", { channel, user, thread_ts, text });
   }
 
   async #write(
     method: "chat.postMessage" | "chat.update",
     args: Readonly<Record<string, unknown>>,
     part: string,
-    more: Blocks,
-  ) {
+    isNote: boolean,
+    more: Blocks = [],
+  ): Promise<SlackAnswer> {
     const kind = method === "chat.postMessage" ? "once" : "repeatable";
-    const { blocks, text } = toSlack(part);
+    const { blocks, text } = isNote ? noteOf(part) : toSlack(part);
     try {
       return await this.#api.call(method, { ...args, blocks: [...blocks, ...more], text }, kind);
     } catch (error) {
@@ -163,15 +141,6 @@ export class SlackMessages {
       return await this.#api.call(method, { ...args, text: shown, blocks: plain }, kind);
     }
   }
-}
-
-/** Which message it became. Throws where Slack does not say it: nothing could change it any more. */
-function postedAt(answer: SlackAnswer, channel: string): Pick<SlackRef, "channel" | "ts"> {
-  const ts = textOf(answer, "ts");
-  if (!TS.test(ts)) {
-    throw new UncertainDeliveryError("Slack does not say which message it has posted");
-  }
-  return { channel: textOf(answer, "channel") || channel, ts };
 }
 
 /** Characters of a section's text, and sections that are shown above buttons. */
@@ -185,7 +154,7 @@ function sectionsOf(mrkdwn: string): Blocks {
 }
 
 /** A line in small letters. */
-function noteOf(text: string): Record<string, unknown> {
+function noteOf(text: string): SlackContent {
   const shown = text.toWellFormed().replace(/\s+/g, " ").trim().slice(0, 1_000).toWellFormed();
   return {
     // Plain text: nothing in it is a mark.
