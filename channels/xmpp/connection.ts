@@ -7,9 +7,7 @@
 import type { PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { accountFeatures } from "./client/discover.ts";
 import { bareJid, isUnder } from "./client/jid.ts";
-import { NS } from "./client/namespaces.ts";
 import type { OwnAbilities } from "./client/own_abilities.ts";
-import { StanzaError } from "./client/stanza_error.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload, type UploadService } from "./files/upload.ts";
@@ -86,7 +84,9 @@ export class Connection {
       connection = new Connection(deps, session, features);
       // The first start begins with this moment, before anybody sees that we are there.
       if (platform.cursor(ACCOUNT) === undefined) await connection.#inbox.catchUp();
-      await connection.#appear();
+      session.post(xml("presence", {}, abilities.caps()));
+      // What is said to us from now on comes over this connection.
+      await session.ping();
       signal.throwIfAborted();
     } catch (error) {
       await session.close();
@@ -134,15 +134,6 @@ export class Connection {
     for (const room of this.#rooms.values()) room.close(!this.session.isOver);
     await this.session.close();
     await this.#inbox.close();
-  }
-
-  /** Resolves when what is said to us from now on comes over this connection. */
-  async #appear(): Promise<void> {
-    this.session.post(xml("presence", {}, this.#deps.abilities.caps()));
-    const ping = this.session.request("get", undefined, xml("ping", { xmlns: NS.ping }));
-    await ping.catch((error) => {
-      if (!(error instanceof StanzaError)) throw error;
-    });
   }
 
   /** Takes a message or presence; resolves when it is on the disk. */

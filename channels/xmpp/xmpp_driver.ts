@@ -28,7 +28,7 @@ import { parseJid } from "./client/jid.ts";
 import { oneLine } from "./client/one_line.ts";
 import { type OwnAbilities, ownAbilities } from "./client/own_abilities.ts";
 import { deliveryErrorOf, StanzaError } from "./client/stanza_error.ts";
-import { xml, type XmlElement } from "./client/xmpp_library.ts";
+import { xml } from "./client/xmpp_library.ts";
 import { Connection } from "./connection.ts";
 import { fetchFile, fileAt } from "./files/download.ts";
 import type { FileHost } from "./files/http_client.ts";
@@ -100,13 +100,16 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   readonly #deps: XmppDriverDeps;
   readonly #abilities: OwnAbilities;
   readonly #words: Words;
+  readonly #fileHost: FileHost | undefined;
   #connection: Connection | undefined;
   #problem = "it is starting";
 
   private constructor(deps: XmppDriverDeps, abilities: OwnAbilities) {
     this.#deps = deps;
     this.#abilities = abilities;
-    this.#words = wordsOf(deps.settings.language);
+    const { settings: { language, uploadUrl: url }, caCerts } = deps;
+    this.#words = wordsOf(language);
+    this.#fileHost = url && { url, caCerts };
   }
 
   static async open(deps: XmppDriverDeps): Promise<XmppDriver> {
@@ -153,7 +156,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
       return undefined;
     }
     if (heard.isEncrypted) return void await this.#tellEncrypted(heard);
-    const files = urls.map((url) => fileAt(url, this.#fileHost()));
+    const files = urls.map((url) => fileAt(url, this.#fileHost));
     const elsewhere = urls.filter((_, at) => files[at] === undefined)
       .flatMap((url) => others("file", `[${this.#words("fileElsewhere", { url })}]`));
     // No platform says what was spoken into a program: a recording that is all of the message counts so.
@@ -176,7 +179,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   fetchFile(file: PlatformFile, maxBytes: number, signal: AbortSignal) {
-    return fetchFile(file, this.#fileHost(), maxBytes, signal);
+    return fetchFile(file, this.#fileHost, maxBytes, signal);
   }
 
   /** It is nobody's business but of those whom we talk to that we are there. */
@@ -221,7 +224,7 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   removeNote({ chatId }: PostedMessage): Promise<void> {
-    return Promise.resolve(this.#showPresence(chatId, []));
+    return Promise.resolve(void this.#showStatus(chatId));
   }
 
   /** `url`: that of a file, which is all of the message then. */
@@ -255,21 +258,17 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   async #uploadFile({ path }: OutgoingFile): Promise<UploadedFile> {
-    const { session } = this.#link();
-    const [service, host] = [await this.#link().upload(), this.#fileHost()];
+    const connection = this.#link();
+    const [service, host] = [await connection.upload(), this.#fileHost];
     if (service === undefined || host === undefined) {
       throw new PermanentDeliveryError(this.#words("noUpload"));
     }
+    const { session } = connection;
     const { signal } = this.#deps.session;
     return {
       name: basename(path),
       url: await uploadFile(path, { session, service, host, signal }),
     };
-  }
-
-  #fileHost(): FileHost | undefined {
-    const { settings: { uploadUrl: url }, caCerts } = this.#deps;
-    return url === undefined ? undefined : { url, caCerts };
   }
 
   #link(): Connection {
@@ -278,17 +277,14 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
   }
 
   /** The form that XMPP has for it: it goes to the chat alone, notifies nobody and is kept nowhere. */
-  #showStatus(chatId: string, text: string): PostedMessage {
-    this.#showPresence(chatId, [xml("show", {}, "dnd"), xml("status", {}, text)]);
-    return { chatId, id: "", metadata: {} };
-  }
-
-  #showPresence(chatId: string, children: readonly XmlElement[]): void {
+  #showStatus(chatId: string, text?: string): PostedMessage {
     const connection = this.#link();
     const room = connection.room(chatId);
-    if (room?.isIn === false) return;
-    const to = room === undefined ? chatId : room.ownJid;
-    connection.session.post(xml("presence", { to }, ...children));
+    const said = text === undefined ? [] : [xml("show", {}, "dnd"), xml("status", {}, text)];
+    if (room?.isIn !== false) {
+      connection.session.post(xml("presence", { to: room?.ownJid ?? chatId }, ...said));
+    }
+    return { chatId, id: "", metadata: {} };
   }
 
   #showState(chatId: string, state: "composing" | "active"): Promise<void> {

@@ -13,16 +13,14 @@ import { beginScram } from "./scram.ts";
 import { XmlStream } from "./xml_stream.ts";
 import { xml, type XmlElement } from "./xmpp_library.ts";
 
-/** `starttls`: encrypted after a word in the clear; `direct`: from the first byte; `none`: never. */
-export const XMPP_TLS_MODES = ["starttls", "direct", "none"] as const;
-
 /** Where a server is, and how it is spoken to. */
 export interface ServerAddress {
   host: string;
   port: number;
   /** The name that its certificate has to have (RFC 6120, 13.7.2). */
   domain: string;
-  tls: typeof XMPP_TLS_MODES[number];
+  /** `starttls`: encrypted after a word in the clear; `direct`: from the first byte; `none`: never. */
+  tls: "starttls" | "direct" | "none";
   /** Certificates (PEM) of authorities beside the usual ones. */
   caCerts: readonly string[];
 }

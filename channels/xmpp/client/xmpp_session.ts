@@ -114,6 +114,13 @@ export class XmppSession {
     return await this.#exchange(stanza, { timeoutMs, words, lost: (error) => error });
   }
 
+  /** Resolves when somebody has answered, whatever that is. Rejects as a request does. */
+  async ping(to?: string): Promise<void> {
+    await this.request("get", to, xml("ping", { xmlns: NS.ping })).catch((error) => {
+      if (!(error instanceof StanzaError)) throw error;
+    });
+  }
+
   /** Sends what nobody waits for. */
   post(stanza: XmlElement): void {
     if (this.#isOver) return;
@@ -214,10 +221,7 @@ export class XmppSession {
       return await this.#acks.taken(number);
     }
     // A server takes stanzas in their order (RFC 6120, 10.1): one that answers this has had that.
-    const { domain } = this.#deps.login;
-    await this.request("get", domain, xml("ping", { xmlns: NS.ping })).catch((error) => {
-      if (!(error instanceof StanzaError)) throw error;
-    });
+    await this.ping(this.#deps.login.domain);
   }
 
   #take(element: XmlElement): void {
@@ -273,7 +277,7 @@ export class XmppSession {
     const { clock } = this.#deps;
     this.#cancelSilence = clock.after(SILENCE_MS, () => {
       if (this.#acks.isOn) this.#acks.ask();
-      else void this.request("get", undefined, xml("ping", { xmlns: NS.ping })).catch(() => {});
+      else void this.ping().catch(() => {});
       const gone = () => this.abandon(new Error("the server says nothing any more"));
       this.#cancelSilence = clock.after(SILENCE_MS, gone);
     });

@@ -21,7 +21,7 @@ import type { XmppSession } from "../client/xmpp_session.ts";
 import type { Room } from "../rooms/room.ts";
 import type { HeardMessage } from "./heard_message.ts";
 import { archiveIdOf, hasForgedId, usable } from "./message_ids.ts";
-import { type ArchivedAt, authorOf, type ReadContext, readMessage } from "./read_message.ts";
+import { type ArchivedAt, authorOf, readMessage } from "./read_message.ts";
 
 /** What it works with. */
 export interface InboxDeps {
@@ -84,18 +84,13 @@ export class Inbox {
   /** Takes a message; resolves when it is on the disk, undefined where there is nothing to keep. */
   take(message: XmlElement): Promise<void> | undefined {
     if (this.#archive.take(message)) return undefined;
-    const { session, isAllowed } = this.#deps;
+    const { session } = this.#deps;
     const room = message.attrs.type === "groupchat"
       ? this.#deps.room(bareJid(message.attrs.from ?? ""))
       : undefined;
     this.#moveOn(message, room);
-    if (message.attrs.type !== "groupchat") this.#deps.onDirect(message);
-    const heard = readMessage(message, this.#context());
-    if (heard === undefined || !isAllowed(heard.senderId)) {
-      if (heard?.isRoom === false) this.#deps.meet(heard);
-      return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
-    }
-    this.#remember(heard);
+    const heard = this.#hear(message);
+    if (heard === undefined) return this.#unkept >= MAX_UNKEPT ? this.#add([]) : undefined;
     const by = room?.jid ?? session.bareJid;
     const hasArchive = room === undefined ? this.#deps.hasArchive : room.has(NS.archive);
     if (hasArchive && hasForgedId(message, by)) {
@@ -168,10 +163,21 @@ export class Inbox {
     if (this.#cursors.size > 0 && this.#pending === 0) await this.#add([]).catch(() => {});
   }
 
-  #context(): ReadContext {
-    const { session: { jid }, memory, clock } = this.#deps;
-    const heard = (author: string, id: string) => memory.get<string>(HEARD, nameOf(author, id));
-    return { ...this.#deps, jid, heard, now: clock.now() };
+  /** What a message says to us, remembered for corrections of it; undefined for what is not to be heard. */
+  #hear(message: XmlElement, archived?: ArchivedAt): HeardMessage | undefined {
+    const { session: { jid }, memory, clock, isAllowed, meet, onDirect } = this.#deps;
+    if (message.attrs.type !== "groupchat") onDirect(message);
+    const earlier = (author: string, id: string) => memory.get<string>(HEARD, nameOf(author, id));
+    const context = { ...this.#deps, jid, heard: earlier, now: clock.now() };
+    const heard = readMessage(message, context, archived);
+    if (heard === undefined) return undefined;
+    if (archived !== undefined) this.#forget(heard);
+    if (isAllowed(heard.senderId)) {
+      this.#remember(heard);
+      return heard;
+    }
+    if (!heard.isRoom && archived === undefined) meet(heard);
+    return undefined;
   }
 
   /** By the id that its author gave it, and by that of its room, which retractions name (XEP-0424). */
@@ -185,19 +191,12 @@ export class Inbox {
   }
 
   #heardOf(messages: readonly ArchivedMessage[], room: Room | undefined): HeardMessage[] {
-    const context = this.#context();
     return messages.flatMap(({ message, id, sentAt }) => {
-      const isGroupchat = message.attrs.type === "groupchat";
+      const { type, from = "" } = message.attrs;
       // What was said in a room has an id of its own in the archive of the account.
-      if (isGroupchat !== (room !== undefined)) return [];
-      if (room !== undefined && bareJid(message.attrs.from ?? "") !== room.jid) return [];
-      if (room === undefined) this.#deps.onDirect(message);
-      const archived: ArchivedAt = { id, sentAt };
-      const heard = readMessage(message, context, archived);
-      if (heard !== undefined) this.#forget(heard);
-      if (heard === undefined || !this.#deps.isAllowed(heard.senderId)) return [];
-      this.#remember(heard);
-      return [heard];
+      if ((type === "groupchat") !== (room !== undefined)) return [];
+      if (room !== undefined && bareJid(from) !== room.jid) return [];
+      return this.#hear(message, { id, sentAt }) ?? [];
     });
   }
 
