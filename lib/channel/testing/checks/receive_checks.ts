@@ -45,9 +45,9 @@ export const RECEIVE_CHECKS: readonly ChannelCheck[] = [
     id: "acknowledges",
     rule:
       "The platform is told that a message has come when handleMessage() has resolved, or when it is on the " +
-      "disk so that another runtime in its folder publishes it.",
+      "disk so that the next runtime publishes it.",
     says:
-      "await handleMessage() before the platform is acknowledged, or keep the message in stateDir",
+      "await handleMessage() before the platform is acknowledged, or keep the message (host.intake)",
     needs: ["acknowledged"],
     run: async (subject) => {
       await onTrial(subject, acknowledgesBehind);
