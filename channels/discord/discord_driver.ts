@@ -144,7 +144,6 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
       isOwnNonce: (nonce) => sender.isOwn(nonce),
       onConnected: (identity, isNew) => this.#onConnected(identity, isNew),
       onForeign: (id) => own.suspect(id),
-      sleep: pause,
       clock,
       log,
       signal,

@@ -126,13 +126,16 @@ Deno.test("DiscordChannel lets a flood of one chat delay no other", async () => 
   await bot.published(301);
 });
 
-Deno.test(needs("DiscordChannel hears all of a flood that is more than may wait in memory", FULL_RUN), async () => {
-  await using bot = await TestBot.open({ clock: fastClock(20) });
-  const count = 2_300;
-  for (let at = 0; at < count; at += 1) bot.fake.write(`message ${at}`);
-  await bot.published(count);
-  assertEquals(contents(bot), Array.from({ length: count }, (_, at) => `message ${at}`));
-});
+Deno.test(
+  needs("DiscordChannel hears all of a flood that is more than may wait in memory", FULL_RUN),
+  async () => {
+    await using bot = await TestBot.open({ clock: fastClock(20) });
+    const count = 2_300;
+    for (let at = 0; at < count; at += 1) bot.fake.write(`message ${at}`);
+    await bot.published(count);
+    assertEquals(contents(bot), Array.from({ length: count }, (_, at) => `message ${at}`));
+  },
+);
 
 Deno.test("DiscordChannel writes nothing down of somebody who is not allowed", async () => {
   const fake = await FakeDiscord.open();

@@ -8,7 +8,6 @@
 import type { APIMessage, GatewayDispatchPayload } from "discord.js";
 import type { Clock } from "../../../lib/base/clock.ts";
 import {
-  backoffMs,
   CatchUp,
   type Intake,
   type IntakeEntry,
@@ -41,7 +40,6 @@ export interface ReceiverDeps {
   onConnected: (identity: BotIdentity, isNew: boolean) => void;
   /** Something else may write as the bot. */
   onForeign: (messageId: string) => void;
-  sleep: (ms: number) => Promise<void>;
   clock: Pick<Clock, "after">;
   log: Pick<Log, "info" | "warning">;
   signal: AbortSignal;
@@ -228,24 +226,11 @@ export class Receiver {
 
   /** Until it is on the disk, or the channel stops. */
   async #add(entries: readonly IntakeEntry<InboundItem>[]): Promise<void> {
-    const { intake, log, sleep, signal } = this.#deps;
     this.#isAhead = true;
-    for (let failures = 1;; failures += 1) {
-      const waitMs = backoffMs(failures);
-      try {
-        await intake.add(entries, this.#cursors());
-        this.#isAhead = false;
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warning("A message could not be written down, and is tried again", {
-          reason: reasonOf(error),
-          waitMs,
-        });
-      }
-      await sleep(waitMs);
-      if (signal.aborted) return;
-    }
+    await this.#history.keep(async () => {
+      await this.#deps.intake.add(entries, this.#cursors());
+      this.#isAhead = false;
+    });
   }
 
   #cursors(): Record<string, string> {

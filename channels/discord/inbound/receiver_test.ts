@@ -26,7 +26,6 @@ function setting(more: Partial<ReceiverDeps> = {}) {
     onConnected: () => {},
     api: { messagesAfter: () => Promise.resolve([]) },
     onForeign: () => {},
-    sleep: () => Promise.resolve(),
     clock: fakeClock(),
     log: { info: () => {}, warning: () => {} },
     signal: ending.signal,

@@ -7,17 +7,14 @@
 
 import type { Clock } from "../../../lib/base/clock.ts";
 import {
-  backoffMs,
   CatchUp,
   type ChatPage,
   type Intake,
   type IntakeEntry,
-  sleep,
 } from "../../../lib/channel/platform/mod.ts";
 import type { Log } from "../../../lib/base/log.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import type { HeardPost } from "./heard_post.ts";
-import { type PostCursor, PostCursors } from "./post_cursors.ts";
 import { isId, type MattermostPost, readPost } from "./post.ts";
 
 /** What is known of a post beside itself. */
@@ -53,6 +50,14 @@ interface ListedChannel {
   lastPostAt: number;
 }
 
+/** How far one was looked at. */
+interface PostCursor {
+  /** Milliseconds since 1970, by the server's clock. */
+  createAt: number;
+  /** The post that was the last. */
+  id?: string;
+}
+
 /** One in which something was missed. */
 interface MissedChannel extends ListedChannel {
   since: PostCursor;
@@ -82,27 +87,26 @@ export class PostFeed {
   readonly #seen = new Set<string>();
   /** Whether a channel is a direct one; of those alone something was heard. */
   readonly #channels = new Map<string, boolean>();
-  readonly #cursors: PostCursors;
+  /** Cursors that are ahead of the disk: what nobody has to answer is not worth a write. */
+  readonly #ahead = new Map<string, string>();
   readonly #history: CatchUp<MissedChannel, MattermostPost>;
   readonly #closing = new AbortController();
   /** When the last post was written before the channels were listed. */
   #newest = 0;
   /** More came than may wait, and was left out. */
   #isFull = false;
-  #caughtUp: Promise<void> = Promise.resolve();
   #working: Promise<void> | undefined;
 
   constructor(deps: PostFeedDeps) {
     this.#deps = deps;
     this.#all = `* ${deps.myId}`;
-    this.#cursors = new PostCursors(deps.intake);
     this.#history = new CatchUp({
       chats: () => this.#missedChannels(),
       page: (channel, next) => this.#page(channel, Number(next ?? 0)),
       keyOf: ({ id, createAt }) => ({ id, at: createAt }),
       take: (channel, posts) => this.#takeMissed(channel, posts),
       // What was not looked at there is looked at the next time, wherever the others are by then.
-      refused: ({ id, since }) => this.#cursors.move({ [id]: since }),
+      refused: ({ id, since }) => this.#move({ [id]: since }),
       done: () => this.#add([], { [this.#all]: { createAt: this.#newest } }),
       ...deps,
     });
@@ -113,7 +117,7 @@ export class PostFeed {
    * run then in a later one. Rejects as a request does.
    */
   async begin(): Promise<void> {
-    if (this.#cursors.get(this.#all) !== undefined) return;
+    if (this.#cursor(this.#all) !== undefined) return;
     const newest = newestOf(await this.#listChannels());
     // In no channel there is none of the server's times. Else between the newest post and all later ones:
     // posts of the cursor's own time are looked at.
@@ -144,7 +148,7 @@ export class PostFeed {
 
   /** Events were missed, or may have been: they are fetched before those that come from now on. */
   catchUp(): void {
-    this.#caughtUp = this.#history.read();
+    void this.#history.read();
   }
 
   /** Keeps what was looked at, and takes nothing any more. */
@@ -157,22 +161,10 @@ export class PostFeed {
 
   /** Takes what waits, in its order. Never rejects. */
   async #work(): Promise<void> {
-    const { clock, log } = this.#deps;
-    const { signal } = this.#closing;
-    for (let failures = 0; this.#waiting.length > 0;) {
-      await this.#caughtUp;
-      if (signal.aborted) return;
+    while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       const live = this.#waiting.slice(0, MAX_TOGETHER);
-      try {
-        await this.#takeLive(live);
-        this.#waiting.splice(0, live.length);
-        failures = 0;
-      } catch (error) {
-        const waitMs = backoffMs(failures += 1);
-        const reason = error instanceof Error ? error.message : String(error);
-        log.warning("Messages could not be stored, and are tried again", { reason, waitMs });
-        await sleep(waitMs, clock, signal);
-      }
+      await this.#history.keep(() => this.#takeLive(live));
+      this.#waiting.splice(0, live.length);
     }
     this.#working = undefined;
     if (!this.#isFull) return;
@@ -194,9 +186,8 @@ export class PostFeed {
       if (!this.#history.isBehind(post.channelId)) cursors[post.channelId] = post;
       if (!this.#history.isBehind()) cursors[this.#all] = post;
     }
-    // What nobody has to answer is not worth a write.
     if (entries.length > 0) await this.#add(entries, cursors);
-    else this.#cursors.move(cursors);
+    else this.#move(cursors);
     for (const { id } of posted) this.#see(id);
   }
 
@@ -211,9 +202,9 @@ export class PostFeed {
   async #missedChannels(): Promise<MissedChannel[]> {
     const channels = await this.#listChannels();
     this.#newest = newestOf(channels);
-    const { createAt } = this.#cursors.get(this.#all)!;
+    const { createAt } = this.#cursor(this.#all)!;
     return channels
-      .map((channel) => ({ ...channel, since: this.#cursors.get(channel.id) ?? { createAt } }))
+      .map((channel) => ({ ...channel, since: this.#cursor(channel.id) ?? { createAt } }))
       .filter(({ since, lastPostAt }) => lastPostAt > since.createAt);
   }
 
@@ -256,8 +247,33 @@ export class PostFeed {
     entries: readonly IntakeEntry<HeardPost>[],
     cursors: Readonly<Record<string, PostCursor>> = {},
   ): Promise<void> {
-    await this.#deps.intake.add(entries, this.#cursors.with(cursors));
-    this.#cursors.stored();
+    const moved = this.#with(cursors);
+    await this.#deps.intake.add(entries, Object.fromEntries(moved));
+    for (const [name, place] of moved) {
+      if (this.#ahead.get(name) === place) this.#ahead.delete(name);
+    }
+  }
+
+  /** That of a channel, or over all; undefined before anything was looked at. */
+  #cursor(name: string): PostCursor | undefined {
+    const place = this.#ahead.get(name) ?? this.#deps.intake.cursor(name);
+    if (place === undefined) return undefined;
+    const [ms, id] = place.split(" ");
+    return { createAt: Number(ms), ...id !== undefined && { id } };
+  }
+
+  /** Those that are ahead of the disk, and these where they are further. */
+  #with(cursors: Readonly<Record<string, PostCursor>>): Map<string, string> {
+    const moved = new Map(this.#ahead);
+    for (const [name, { createAt, id }] of Object.entries(cursors)) {
+      if (createAt < (this.#cursor(name)?.createAt ?? 0)) continue;
+      moved.set(name, id === undefined ? `${createAt}` : `${createAt} ${id}`);
+    }
+    return moved;
+  }
+
+  #move(cursors: Readonly<Record<string, PostCursor>>): void {
+    for (const [name, place] of this.#with(cursors)) this.#ahead.set(name, place);
   }
 
   #see(id: string): void {

@@ -86,6 +86,8 @@ export class CatchUp<Chat extends { id: string }, Event> {
   #asked = 0;
   #listed = 0;
   #reading: Promise<void> | undefined;
+  /** Until when live events wait. */
+  #held: Promise<void> = Promise.resolve();
   #failures = 0;
   #cancelAgain: (() => void) | undefined;
 
@@ -103,13 +105,31 @@ export class CatchUp<Chat extends { id: string }, Event> {
    * Events were missed, or may have been. Resolves when live ones are to wait no more: all that can be read
    * was, or that takes too long. Never rejects.
    */
-  async read(): Promise<void> {
+  read(): Promise<void> {
     this.#asked += 1;
     this.#failures = 0;
     const late = Promise.withResolvers<void>();
     const cancel = this.#deps.clock.after(HOLD_MS, late.resolve);
-    await Promise.race([this.#start(), late.promise]);
-    cancel();
+    return this.#held = Promise.race([this.#start(), late.promise]).finally(cancel);
+  }
+
+  /** Stores what happens now behind what was missed before, until it is on the disk or this is closed. */
+  async keep(store: () => Promise<unknown>): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#closing;
+    await this.#held;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        await store();
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const waitMs = backoffMs(failures);
+        const facts = { reason: reasonOf(error), waitMs };
+        log.warning("Messages could not be stored, and are tried again", facts);
+        await sleep(waitMs, clock, signal);
+      }
+    }
   }
 
   /** The same, after a while: an event could not be stored. */

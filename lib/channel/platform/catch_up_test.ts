@@ -196,3 +196,24 @@ Deno.test("CatchUp ends when it is closed, and takes nothing any more", async ()
   await world.history.read();
   assertEquals([world.asked.length, world.clock.timers()], [1, 0]);
 });
+
+Deno.test("CatchUp keeps live events behind what was missed before them, and until they are stored", async () => {
+  const world = new World({ a: 2 });
+  const order: string[] = [];
+  world.onTake = () => void order.push("missed");
+  const read = world.history.read();
+  let failures = 2;
+  const kept = world.history.keep(() => {
+    order.push("live");
+    return failures-- > 0 ? Promise.reject(new Error("disk full")) : Promise.resolve();
+  });
+  await read;
+  let isKept = false;
+  void kept.then(() => isKept = true);
+  await world.until(() => isKept);
+  assertEquals(order, ["missed", "live", "live", "live"]);
+  const waiting = world.history.keep(() => Promise.reject(new Error("disk full")));
+  await world.history.close();
+  await waiting;
+  assertEquals(world.clock.timers(), 0);
+});
