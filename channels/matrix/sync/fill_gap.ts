@@ -5,13 +5,13 @@
  */
 
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { readHistory } from "../../../lib/channel/platform/mod.ts";
 import { matrixFault } from "../api/matrix_faults.ts";
 import type { MatrixApi } from "../api/matrix_api.ts";
 import { GAP_FILTER } from "./filters.ts";
 import { events, type MatrixEvent } from "./sync_answer.ts";
 
 const PAGE_EVENTS = 100;
-const MAX_PAGES = 10;
 
 /** A gap in the timeline of a room. */
 export interface Gap {
@@ -34,29 +34,18 @@ export async function fillGap(
   api: Pick<MatrixApi, "messages">,
   { roomId, from, to }: Gap,
 ): Promise<FilledGap> {
-  const found: MatrixEvent[] = [];
-  let at = from;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    let answer;
-    try {
-      answer = await api.messages(roomId, {
-        from: at,
-        to,
-        limit: PAGE_EVENTS,
-        filter: GAP_FILTER,
-      });
-    } catch (error) {
+  let isRefused = false;
+  const { pages, isCut } = await readHistory(async (at = from) => {
+    const query = { from: at, to, limit: PAGE_EVENTS, filter: GAP_FILTER };
+    const { chunk, end } = await api.messages(roomId, query).catch((error) => {
       if (!(matrixFault(error) instanceof PermanentDeliveryError)) throw error;
-      return { events: found.reverse(), isCut: true };
-    }
-    found.push(...events(answer.chunk));
-    const { end } = answer;
+      isRefused = true;
+      return { chunk: [], end: undefined };
+    });
     // Servers say the same place again at the end, or none. A page without events is not the last: what
     // the filter leaves out was looked at for it.
-    if (typeof end !== "string" || end === at || end === to) {
-      return { events: found.reverse(), isCut: false };
-    }
-    at = end;
-  }
-  return { events: found.reverse(), isCut: true };
+    const isLast = typeof end !== "string" || end === at || end === to;
+    return { events: events(chunk), ...!isLast && { next: end } };
+  });
+  return { events: pages.flatMap(({ events }) => events).reverse(), isCut: isCut || isRefused };
 }

@@ -47,8 +47,9 @@ export interface CatchUpDeps<Chat, Event> {
   log: Pick<Log, "info" | "warning">;
 }
 
-/** Events of one chat; what is more is left out. */
+/** Events of one chat; what is more is left out. A page counts as so many at least. */
 const MAX_EVENTS = 1_000;
+const LEAST_OF_PAGE = 20;
 
 /** How long live events wait for what was missed before them, milliseconds. */
 const HOLD_MS = 120_000;
@@ -67,13 +68,12 @@ export async function readHistory<Page extends HistoryPage<unknown>>(
 ): Promise<{ pages: Page[]; isCut: boolean }> {
   const pages: Page[] = [];
   let next: string | undefined;
-  // What is filtered out of a page may leave nothing of it.
   for (let read = 0; read < MAX_EVENTS;) {
     const found = await page(next);
     pages.push(found);
     next = found.next;
     if (next === undefined) break;
-    read += Math.max(1, found.events.length);
+    read += Math.max(LEAST_OF_PAGE, found.events.length);
   }
   return { pages, isCut: next !== undefined };
 }
