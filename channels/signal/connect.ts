@@ -4,10 +4,11 @@
  * @module
  */
 
+import { failedCall } from "../../lib/channel/platform/mod.ts";
 import { NotConnectedError } from "../../lib/channel/delivery_error.ts";
 import type { ConnectAnswer, ConnectContext, Connector } from "../../lib/channel/descriptor.ts";
-import { CODES } from "./rpc/delivery_error_of.ts";
-import { RpcError, SignalRpc } from "./rpc/signal_rpc.ts";
+import { CODES, isRefusedAs } from "./rpc/signal_faults.ts";
+import { SignalRpc } from "./rpc/signal_rpc.ts";
 
 const CANCELLED: ConnectAnswer = { state: "cancelled", message: "The connection was cancelled" };
 
@@ -70,11 +71,11 @@ async function link(
       };
       return number;
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      const [, known] = /^The user (\+\d+) already exists/.exec(error.message) ?? [];
+      const { said = "" } = failedCall(error) ?? {};
+      const [, known] = /^The user (\+\d+) already exists/.exec(said) ?? [];
       // signal-cli has that account, and the channel can use it.
       if (known !== undefined) return known;
-      if (!/timed out/i.test(error.message)) throw error;
+      if (!/timed out/i.test(said)) throw error;
     }
   }
 }
@@ -85,7 +86,7 @@ function connected(account: string): ConnectAnswer {
 
 function failed(error: unknown, { host, port }: { host: string; port: number }): ConnectAnswer {
   const start = `signal-cli daemon --tcp ${host}:${port} --receive-mode=manual`;
-  const message = error instanceof RpcError && error.code === CODES.methodNotFound
+  const message = isRefusedAs(error, CODES.methodNotFound)
     ? `signal-cli was started for one account. To link another, start it without -a: ${start}`
     : error instanceof NotConnectedError
     ? `signal-cli can't be reached at ${host}:${port}. Start it there: ${start}`

@@ -6,7 +6,6 @@
 
 import { PlatformChannel, type PlatformSession } from "../../lib/channel/platform/mod.ts";
 import type { HeardMessage } from "./inbound/read_envelope.ts";
-import { deliveryErrorOf } from "./rpc/delivery_error_of.ts";
 import type { SignalConfig } from "./settings.ts";
 import { SignalDriver, type SignalRef } from "./signal_driver.ts";
 
@@ -15,9 +14,5 @@ export class SignalChannel extends PlatformChannel<SignalConfig, HeardMessage, S
 
   protected open(session: PlatformSession<HeardMessage>): Promise<SignalDriver> {
     return Promise.resolve(new SignalDriver(this.config, session));
-  }
-
-  protected override classify(error: unknown): unknown {
-    return deliveryErrorOf(error);
   }
 }

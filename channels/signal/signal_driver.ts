@@ -13,6 +13,7 @@ import {
 } from "../../lib/channel/delivery_error.ts";
 import {
   type Edit,
+  failedCall,
   type FileRules,
   inPieces,
   type IntakeEntry,
@@ -36,8 +37,8 @@ import {
   recipientOf,
   type SignalFile,
 } from "./inbound/read_envelope.ts";
-import { CODES } from "./rpc/delivery_error_of.ts";
-import { RpcError, SignalRpc } from "./rpc/signal_rpc.ts";
+import { CODES, isRefusedAs } from "./rpc/signal_faults.ts";
+import { SignalRpc } from "./rpc/signal_rpc.ts";
 import type { SignalConfig } from "./settings.ts";
 import { signalParts, toSignal } from "./text/to_signal.ts";
 
@@ -153,8 +154,9 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     if (uuid === undefined) {
       const found = await rpc.call("getUserStatus", { account, recipient: [account] })
         .catch((error) => {
-          if (error instanceof RpcError && error.code !== CODES.invalidParams) return [];
-          throw error;
+          const isOther = failedCall(error) === undefined;
+          if (isOther || isRefusedAs(error, CODES.invalidParams)) throw error;
+          return [];
         });
       uuid = (found as { uuid?: string }[])[0]?.uuid;
       if (uuid !== undefined) memory.set("account", account, uuid);
@@ -254,7 +256,7 @@ export class SignalDriver implements PlatformDriver<HeardMessage, SignalRef> {
     // It wants one of the two, and looks at none of them.
     const asked = this.#ask("getAttachment", { id, recipient: this.#config.account });
     const { data } = await asked.catch((error) => {
-      throw error instanceof RpcError
+      throw failedCall(error) !== undefined
         ? new UnreadableFileError("signal-cli has it no more")
         : error;
     }) as { data?: unknown };
@@ -348,7 +350,7 @@ export async function accountsOf(rpc: SignalRpc): Promise<string[] | undefined> 
     const found = await rpc.call("listAccounts", {}, LOOK_TIMEOUT_MS);
     return (found as { number: string }[]).map(({ number }) => number);
   } catch (error) {
-    if (error instanceof RpcError && error.code === CODES.methodNotFound) return undefined;
+    if (isRefusedAs(error, CODES.methodNotFound)) return undefined;
     throw error;
   }
 }

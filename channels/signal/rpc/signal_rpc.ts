@@ -7,6 +7,7 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import { NotConnectedError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import { openConnection } from "../../../lib/channel/platform/mod.ts";
+import { rpcFault } from "./signal_faults.ts";
 
 /** Where signal-cli is. */
 export interface SignalAddress {
@@ -19,20 +20,6 @@ export interface SignalRpcDeps extends SignalAddress {
   clock: Pick<Clock, "after">;
   /** Is given what `receive` notifies of, in order. */
   onReceive?: (params: unknown) => void;
-}
-
-/** How signal-cli has refused a call: its code and what it says. */
-export class RpcError extends Error {
-  override readonly name = "RpcError";
-  readonly code: number;
-  /** What the call came to all the same, such as how each recipient was not reached. */
-  readonly response: unknown;
-
-  constructor(message: string, code: number, response?: unknown) {
-    super(message);
-    this.code = code;
-    this.response = response;
-  }
 }
 
 /** How long a call may take, milliseconds: a message with files waits for their upload. */
@@ -80,7 +67,7 @@ export class SignalRpc {
   }
 
   /**
-   * What a method comes to. Rejects with an RpcError, with a NotConnectedError when it was not sent, and with
+   * What a method comes to. Rejects as `callError` has it, with a NotConnectedError when it was not sent, and with
    * an UncertainDeliveryError when nobody says what became of it.
    */
   async call(method: string, params: object, timeoutMs = CALL_MS): Promise<unknown> {
@@ -142,7 +129,7 @@ export class SignalRpc {
     if (message.error === undefined) return call.resolve(message.result);
     const { code, message: words, data } = message.error as Record<string, unknown>;
     const { response } = (data ?? {}) as { response?: unknown };
-    call.reject(new RpcError(String(words), Number(code), response));
+    call.reject(rpcFault(Number(code), String(words), response));
   }
 }
 

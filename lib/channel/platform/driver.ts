@@ -2,8 +2,8 @@
  * What a chat platform supplies: its wire and its text. `PlatformChannel` does the rest: connecting
  * again, the inbox, streams, notes, approvals, files, typing.
  *
- * A driver never waits, repeats or gives up. Its errors are the errors of deliveries, or are made into
- * them by `PlatformChannel.classify`.
+ * A driver never waits, repeats or gives up. Its errors are the errors of deliveries (`callError`), or are
+ * made into them by `PlatformChannel.classify`.
  *
  * @module
  */
