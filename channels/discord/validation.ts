@@ -7,8 +7,7 @@
 
 import type { APIApplication } from "discord.js";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
-import { reasonOf } from "../../lib/channel/platform/mod.ts";
+import { askPlatform } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { problemsOf, tokenOf } from "./settings.ts";
@@ -46,29 +45,20 @@ export async function validate(
   }
 }
 
-async function ask(api: DiscordApi): Promise<SetupFinding[]> {
-  try {
+function ask(api: DiscordApi): Promise<SetupFinding[]> {
+  return askPlatform({ login: "token", address: "apiUrl" }, async (found) => {
     await api.me();
     const application = await api.application();
-    const findings = checkIntent(application);
+    found.push(...checkIntent(application));
     const guilds = await api.guilds(1);
     if (Array.isArray(guilds) && guilds.length === 0) {
-      findings.push(warning(
+      found.push(warning(
         "token",
         "The bot is on no server yet. Invite it: https://discord.com/oauth2/authorize?client_id=" +
           `${application.id}&scope=bot%20applications.commands&permissions=${PERMISSIONS}`,
       ));
     }
-    return findings;
-  } catch (reason) {
-    if (reason instanceof LoginRefusedError) {
-      return [error(
-        "token",
-        "Discord does not know the token: make a new one in the developer portal (Bot, Reset Token)",
-      )];
-    }
-    return [warning("apiUrl", `Discord cannot be asked now: ${reasonOf(reason).slice(0, 200)}`)];
-  }
+  });
 }
 
 function checkIntent({ flags }: APIApplication): SetupFinding[] {

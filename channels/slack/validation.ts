@@ -7,8 +7,7 @@
 import { systemClock } from "../../lib/base/clock.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
-import { reasonOf } from "../../lib/channel/platform/mod.ts";
+import { askPlatform } from "../../lib/channel/platform/mod.ts";
 import { WebClient } from "@slack/web-api";
 import { clientOptions } from "./api/slack_api.ts";
 import { refusedAs, slackFault } from "./api/slack_faults.ts";
@@ -38,52 +37,42 @@ export async function validate(
 
 type Ask = Parameters<typeof clientOptions>[0];
 
-async function probeBot(token: string, ask: Ask): Promise<SetupFinding[]> {
-  try {
-    const answer = await new WebClient(token, clientOptions(ask)).auth.test();
+function probeBot(token: string, ask: Ask): Promise<SetupFinding[]> {
+  return askPlatform({ login: "botToken", address: "apiUrl" }, async (found) => {
+    const answer = await new WebClient(token, clientOptions(ask)).auth.test().catch((problem) => {
+      throw slackFault(problem, "auth.test");
+    });
     if (answer.bot_id === undefined) {
-      return [error("botToken", "botToken is a person's: expected the Bot User OAuth Token")];
+      const message = "botToken is a person's: expected the Bot User OAuth Token";
+      return void found.push(error("botToken", message));
     }
     // Slack says them in a header of every answer.
     const scopes = answer.response_metadata?.scopes;
-    const missing = scopes === undefined
-      ? []
-      : BOT_SCOPES.filter((scope) => !scopes.includes(scope));
-    if (missing.length === 0) return [];
-    return [error(
+    const missing = BOT_SCOPES.filter((scope) => scopes?.includes(scope) === false);
+    if (missing.length === 0) return;
+    found.push(error(
       "botToken",
       `The app lacks ${
         missing.join(", ")
       }: add them under OAuth & Permissions, Bot Token Scopes, ` +
         "and install the app again",
-    )];
-  } catch (problem) {
-    return [findingOf(slackFault(problem, "auth.test"), "botToken")];
-  }
+    ));
+  });
 }
 
-async function probeApp(token: string, ask: Ask): Promise<SetupFinding[]> {
-  try {
-    // It only names an address; nothing connects there.
-    await new WebClient(token, clientOptions(ask)).apps.connections.open({});
-    return [];
-  } catch (problem) {
-    const fault = slackFault(problem, "apps.connections.open", "appToken");
-    if (refusedAs(fault) === "missing_scope") {
-      return [error(
-        "appToken",
-        "appToken lacks connections:write: Basic Information, App-Level Tokens, make one with it",
-      )];
+function probeApp(token: string, ask: Ask): Promise<SetupFinding[]> {
+  return askPlatform({ login: "appToken", address: "apiUrl" }, async (found) => {
+    try {
+      // It only names an address; nothing connects there.
+      await new WebClient(token, clientOptions(ask)).apps.connections.open({});
+    } catch (problem) {
+      const fault = slackFault(problem, "apps.connections.open", "appToken");
+      if (refusedAs(fault) !== "missing_scope") throw fault;
+      const message = "appToken lacks connections:write: Basic Information, App-Level Tokens, " +
+        "make one with it";
+      found.push(error("appToken", message));
     }
-    return [findingOf(fault, "appToken")];
-  }
-}
-
-function findingOf(fault: Error, field: string): SetupFinding {
-  const isWrong = fault instanceof LoginRefusedError || refusedAs(fault) !== "";
-  return isWrong
-    ? error(field, fault.message)
-    : warning(field, `${field} could not be tried: ${reasonOf(fault)}`);
+  });
 }
 
 function checkPrefix(field: string, value: unknown, prefix: string): SetupFinding[] {

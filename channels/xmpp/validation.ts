@@ -6,11 +6,9 @@
  */
 
 import { systemClock } from "../../lib/base/clock.ts";
-import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
-import { readCaCerts } from "../../lib/channel/platform/read_ca_certs.ts";
+import { askPlatform, readCaCerts } from "../../lib/channel/platform/mod.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
-import { ServiceError } from "../../lib/base/errors.ts";
 import { areRoomPasswords, readSettings, type XmppConfig, type XmppSettings } from "./settings.ts";
 import { StanzaError } from "./client/stanza_error.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
@@ -30,30 +28,14 @@ export async function validate(
     problems.push(error("roomPasswords", message));
   }
   if (problems.length > 0) return problems;
-  let caCerts: string[];
-  try {
-    caCerts = await readCaCerts(settings.caFile);
-  } catch (reason) {
-    if (!(reason instanceof ServiceError)) throw reason;
-    return [error("caFile", reason.message)];
-  }
-  let session: XmppSession;
-  try {
-    session = await openProbe(settings, caCerts, signal);
-  } catch (reason) {
-    const message = reason instanceof Error ? reason.message : String(reason);
-    if (reason instanceof LoginRefusedError) return [error("password", message)];
-    const at = `${settings.host}:${settings.port}`;
-    return [warning("host", `${at} cannot be used: ${message}`)];
-  }
-  try {
-    return await look(session, settings);
-  } catch (reason) {
-    const message = reason instanceof Error ? reason.message : String(reason);
-    return [warning("host", `It cannot be looked at: ${message}`)];
-  } finally {
-    await session.close();
-  }
+  return await askPlatform({ login: "password", address: "host" }, async (found) => {
+    const session = await openProbe(settings, await readCaCerts(settings.caFile), signal);
+    try {
+      await look(session, settings, found);
+    } finally {
+      await session.close();
+    }
+  });
 }
 
 /** With a resource of its own, so that a channel that runs stays connected. */
@@ -75,8 +57,11 @@ function openProbe(
   }, signal);
 }
 
-async function look(session: XmppSession, settings: XmppSettings): Promise<SetupFinding[]> {
-  const findings: SetupFinding[] = [];
+async function look(
+  session: XmppSession,
+  settings: XmppSettings,
+  findings: SetupFinding[],
+): Promise<void> {
   const { hasArchive } = await accountFeatures(session);
   if (!hasArchive) {
     findings.push(warning(
@@ -106,5 +91,4 @@ async function look(session: XmppSession, settings: XmppSettings): Promise<Setup
       );
     }
   }
-  return findings;
 }

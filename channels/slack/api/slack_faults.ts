@@ -70,7 +70,7 @@ const SLACK_FAULTS: FailureTable = {
       return `the app lacks the scope ${needed}: add it under OAuth & Permissions, ` +
         "Bot Token Scopes, and install the app again";
     }
-    if (Object.hasOwn(LOGIN_CODES, code)) return `${field}: ${LOGIN_CODES[code]}`;
+    if (Object.hasOwn(LOGIN_CODES, code)) return `${field}: ${LOGIN_CODES[code]} (${code})`;
     return Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
   },
   unsaidMs: 30_000,

@@ -5,6 +5,7 @@
  */
 
 export { abortable } from "../../base/abortable.ts";
+export { askPlatform } from "./ask_platform.ts";
 export { backoffMs, type BackoffOptions } from "./backoff.ts";
 export {
   boundedFetch,
