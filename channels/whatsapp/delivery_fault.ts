@@ -8,20 +8,14 @@ import { DisconnectReason } from "baileys";
 import {
   LoginRefusedError,
   NotConnectedError,
-  PermanentDeliveryError,
   RetryLaterError,
 } from "../../lib/channel/delivery_error.ts";
-import { neverSent } from "../../lib/channel/platform/mod.ts";
-
-/** How long an account is left alone that has asked too much, milliseconds. */
-const TOO_MUCH_MS = 60_000;
-
-/** Of an error of the client library. */
-interface BoomLike {
-  message: string;
-  output?: { statusCode?: number };
-  data?: unknown;
-}
+import {
+  callError,
+  FailedCall,
+  type FailureTable,
+  neverSent,
+} from "../../lib/channel/platform/mod.ts";
 
 const REFUSALS: Readonly<Record<number, string>> = {
   403: "the account may not write there: it is no member, or was blocked",
@@ -30,12 +24,25 @@ const REFUSALS: Readonly<Record<number, string>> = {
     "WhatsApp lets this account begin no new chats for now. Wait, and let people write to it first",
 };
 
-/** A message that the server has refused, by the code that it says. */
-export function refusedMessage(code: number): Error {
-  const words = REFUSALS[code] ?? `WhatsApp has refused the message (${code})`;
+const WHATSAPP_FAULTS: FailureTable = {
+  peer: "WhatsApp",
   // 479: the devices of whoever receives it have changed, and are asked for again.
-  if (code === 429) return new RetryLaterError(words, TOO_MUCH_MS);
-  return code >= 500 || code === 479 ? new Error(words) : new PermanentDeliveryError(words);
+  statuses: { 401: "refused", 479: "failed", 502: "failed", 503: "failed", 504: "failed" },
+  broken: "failed",
+  advice: ({ status }) => REFUSALS[status],
+  unsaidMs: 60_000,
+};
+
+/** Of an error of the client library. */
+interface BoomLike {
+  message: string;
+  output?: { statusCode?: number };
+  data?: unknown;
+}
+
+/** A message that the server has refused, by the code that it says. */
+export function refusedMessage(status: number): Error {
+  return callError(new FailedCall({ status }), WHATSAPP_FAULTS, { what: "the message" });
 }
 
 /** An error of a request, as a delivery fails. Messages themselves are confirmed in another way. */

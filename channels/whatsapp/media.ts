@@ -18,9 +18,11 @@ import {
   sha256,
   type WASocket,
 } from "baileys";
+import type { Clock } from "../../lib/base/clock.ts";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import {
-  fetchWhole,
+  boundedFetch,
+  ifTooLarge,
   mediaTypeOf,
   type OutgoingFile,
   pictureSize,
@@ -39,6 +41,9 @@ const MAC_BYTES = 10;
 /** What encryption adds. */
 const MAX_ADDED_BYTES = 16 + MAC_BYTES;
 
+/** Below the two minutes after which the service takes a call for lost. */
+const FILE_MS = 110_000;
+
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** A file that was uploaded. */
@@ -56,6 +61,7 @@ export interface Link {
   isPlain: boolean;
   /** Aborted at its end. */
   signal: AbortSignal;
+  clock: Pick<Clock, "after">;
 }
 
 /** Undefined for more bytes. Rejects with an `UnreadableFileError` where nobody has it any more. */
@@ -64,11 +70,10 @@ export async function download(
   maxBytes: number,
   link: Link,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const { signal } = link;
   for (const { base } of await basesOf(link)) {
     const url = URL.parse(path, base);
     if (url?.host !== base.host) throw new UnreadableFileError("its address is wrong");
-    const answer = await fetchWhole(url, { signal }, maxBytes + MAX_ADDED_BYTES);
+    const answer = await ask(url, {}, maxBytes + MAX_ADDED_BYTES, link);
     if (answer === undefined) return undefined;
     if (answer.ok) return await opened(Buffer.from(await answer.arrayBuffer()), key, kind);
     if (answer.status >= 500) throw new Error(`The file server answers with ${answer.status}`);
@@ -151,8 +156,8 @@ async function put(
       "content-type": "application/octet-stream",
       origin: "https://web.whatsapp.com",
     };
-    const init = { method: "POST", headers, body: sealed, signal: link.signal };
-    const answer = await fetchWhole(url, init, MAX_ANSWER_BYTES);
+    const init = { method: "POST", headers, body: sealed };
+    const answer = await ask(url, init, MAX_ANSWER_BYTES, link);
     if (answer?.ok) {
       const { url, direct_path: directPath } = await answer.json();
       if (typeof url === "string" && typeof directPath === "string") return { url, directPath };
@@ -160,6 +165,17 @@ async function put(
     if (answer?.status === 413) throw new PermanentDeliveryError("it is too large");
   }
   throw new Error("No file server has taken the file");
+}
+
+/** Undefined for an answer of more bytes. */
+async function ask(
+  url: URL,
+  init: RequestInit,
+  maxBytes: number,
+  { clock, signal }: Link,
+): Promise<Response | undefined> {
+  const bounds = { peer: "The file server", timeoutMs: FILE_MS, maxBytes, clock, signal };
+  return await boundedFetch(url, init, bounds).catch(ifTooLarge);
 }
 
 /** The first is the nearest. */

@@ -33,8 +33,8 @@ test("what the server refuses is told with what to do", async () => {
     };
     await refused(403, PermanentDeliveryError, "the account may not write there");
     await refused(463, PermanentDeliveryError, "begin no new chats");
-    await refused(429, RetryLaterError, "(429)");
-    await refused(503, Error, "(503)");
+    await refused(429, RetryLaterError, "status 429");
+    await refused(503, Error, "status 503");
     await assertRejects(
       () => whatsapp.send("x", { chatId: "ann" }),
       PermanentDeliveryError,

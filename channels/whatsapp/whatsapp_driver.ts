@@ -143,7 +143,8 @@ export class WhatsAppDriver implements PlatformDriver<HeardItem, PostedMessage, 
     socket.ev.on("connection.update", ({ connection, lastDisconnect, reachoutTimeLock: lock }) => {
       if (connection === "open") {
         const isPlain = settings.url.startsWith("http:");
-        this.#link = { socket, isPlain, signal: AbortSignal.any([session.signal, over.signal]) };
+        const link = { socket, isPlain, clock: session.host.clock };
+        this.#link = { ...link, signal: AbortSignal.any([session.signal, over.signal]) };
         ready(`+${jidUser(this.#account.id)}`);
         // Without a name the server shows nobody that it is typing. The phone knows it.
         if (!this.#login.creds.me?.name) {

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { boundedFetch, failedCall, TOO_LARGE } from "../../../lib/channel/platform/mod.ts";
+import { boundedFetch, ifTooLarge } from "../../../lib/channel/platform/mod.ts";
 
 /** Answers of the API; a first sync of a large account is the longest. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
@@ -44,9 +44,6 @@ export function matrixFetch({ clock, maxFileBytes, signal }: MatrixFetchDeps): t
       maxBytes: isFile ? maxFileBytes : MAX_JSON_BYTES,
       clock,
       signal,
-    }).catch((error) => {
-      if (failedCall(error)?.code !== TOO_LARGE) throw error;
-      return Response.json({ errcode: "M_TOO_LARGE" }, { status: 413 });
-    });
+    }).catch(ifTooLarge) ?? Response.json({ errcode: "M_TOO_LARGE" }, { status: 413 });
   };
 }

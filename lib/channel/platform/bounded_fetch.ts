@@ -8,8 +8,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { NotConnectedError } from "../delivery_error.ts";
 import { FailedCall, failedCall, noAnswer } from "./failed_call.ts";
-import { fetchWhole } from "./fetch_whole.ts";
 import { neverSent } from "./never_sent.ts";
+import { readBounded } from "./read_bounded.ts";
 import { withDeadline } from "./with_deadline.ts";
 
 /** The code of an answer that has more bytes than it may. */
@@ -75,14 +75,30 @@ export async function boundedFetch(
 
 /** The bytes of an answer; undefined for more than it may have. Rejects as the request does. */
 export async function bytesOf(
-  answer: Promise<Response>,
+  asked: Promise<Response>,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  try {
-    return new Uint8Array(await (await answer).arrayBuffer());
-  } catch (error) {
-    if (failedCall(error)?.code === TOO_LARGE) return undefined;
-    throw error;
-  }
+  const answer = await asked.catch(ifTooLarge);
+  return answer && new Uint8Array(await answer.arrayBuffer());
+}
+
+/** Nothing, for an answer that is too large; throws any other error. */
+export function ifTooLarge(error: unknown): undefined {
+  if (failedCall(error)?.code !== TOO_LARGE) throw error;
+}
+
+/** As `fetch`; undefined for an answer of more bytes. Read whole, so that nothing of it is left open. */
+async function fetchWhole(
+  input: Request | URL | string,
+  init: RequestInit & { signal: AbortSignal },
+  maxBytes: number,
+  ask: typeof fetch = fetch,
+): Promise<Response | undefined> {
+  const answer = await ask(input, { ...init, redirect: "manual" });
+  const bytes = await readBounded(answer, maxBytes, init.signal);
+  if (bytes === undefined) return undefined;
+  const { status, statusText, headers } = answer;
+  const hasNoBody = status === 204 || status === 205 || status === 304;
+  return new Response(hasNoBody ? null : bytes, { status, statusText, headers });
 }
 
 function isNotPermitted(error: unknown): boolean {

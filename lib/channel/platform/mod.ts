@@ -11,6 +11,7 @@ export {
   boundedFetch,
   bytesOf,
   type FetchBounds,
+  ifTooLarge,
   NOT_PERMITTED,
   TOO_LARGE,
 } from "./bounded_fetch.ts";
@@ -27,7 +28,6 @@ export {
   pauseOf,
   reasonOf,
 } from "./failed_call.ts";
-export { fetchWhole } from "./fetch_whole.ts";
 export { MAX_INBOUND_FILE_BYTES } from "./inbound_files.ts";
 export { Intake, type IntakeDeps, type IntakeEntry, type IntakeLimits } from "./intake.ts";
 export { mediaTypeOf } from "./media_type_of.ts";
