@@ -7,7 +7,7 @@
 import type { PlatformSession } from "../../lib/channel/platform/mod.ts";
 import { accountFeatures } from "./client/discover.ts";
 import { bareJid, isUnder } from "./client/jid.ts";
-import type { OwnAbilities } from "./client/own_abilities.ts";
+import { ownCaps, ownInfo } from "./client/own_abilities.ts";
 import { xml, type XmlElement } from "./client/xmpp_library.ts";
 import { XmppSession } from "./client/xmpp_session.ts";
 import { findUpload, type UploadService } from "./files/upload.ts";
@@ -22,7 +22,6 @@ import type { WantedRoom, XmppSettings } from "./settings.ts";
 export interface ConnectionDeps {
   settings: XmppSettings;
   caCerts: readonly string[];
-  abilities: OwnAbilities;
   platform: PlatformSession<HeardMessage>;
   /** Whether `allowFrom` lists somebody. */
   isListed: (senderId: string) => boolean;
@@ -68,7 +67,7 @@ export class Connection {
 
   /** Logs in, says that we are there, and reads what was said meanwhile. Rejects as a session does. */
   static async open(deps: ConnectionDeps, signal: AbortSignal): Promise<Connection> {
-    const { settings: { jid, password, host, port, tls }, caCerts, abilities, platform } = deps;
+    const { settings: { jid, password, host, port, tls }, caCerts, platform } = deps;
     let connection: Connection | undefined;
     const session = await XmppSession.open({
       address: { host, port, tls, domain: jid.domain, caCerts },
@@ -76,7 +75,7 @@ export class Connection {
       clock: platform.host.clock,
       room: () => connection && connection.#inbox.writing,
       onStanza: (stanza) => connection && connection.#take(stanza),
-      info: abilities.info,
+      info: ownInfo,
     }, signal);
     try {
       const features = await accountFeatures(session);
@@ -84,7 +83,7 @@ export class Connection {
       connection = new Connection(deps, session, features);
       // The first start begins with this moment, before anybody sees that we are there.
       if (platform.cursor(ACCOUNT) === undefined) await connection.#inbox.catchUp();
-      session.post(xml("presence", {}, abilities.caps()));
+      session.post(xml("presence", {}, ownCaps()));
       // What is said to us from now on comes over this connection.
       await session.ping();
       signal.throwIfAborted();
@@ -154,12 +153,11 @@ export class Connection {
   #makeRoom(wanted: WantedRoom, isNamed: boolean): Room {
     const known = this.room(wanted.jid);
     if (known !== undefined) return known;
-    const { settings, abilities, platform } = this.#deps;
+    const { settings, platform } = this.#deps;
     const host = wanted.jid.slice(wanted.jid.indexOf("@") + 1);
     const room = new Room(wanted, {
       session: this.session,
       clock: platform.host.clock,
-      caps: abilities.caps,
       isBelieved: isNamed || isUnder(host, settings.jid.domain),
       onChange: () => this.#roomsChanged(),
       onJoined: (room) => void this.#inbox.catchUp(room),

@@ -30,6 +30,6 @@ export class XmppChannel
     const settings = this.#settings;
     const caCerts = await readCaCerts(settings.caFile);
     const isListed = (senderId: string) => this.isAllowed(senderId);
-    return await XmppDriver.open({ settings, caCerts, session, isListed });
+    return new XmppDriver({ settings, caCerts, session, isListed });
   }
 }

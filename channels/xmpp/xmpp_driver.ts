@@ -26,7 +26,6 @@ import {
 } from "../../lib/channel/platform/mod.ts";
 import { parseJid } from "./client/jid.ts";
 import { oneLine } from "./client/one_line.ts";
-import { type OwnAbilities, ownAbilities } from "./client/own_abilities.ts";
 import { deliveryErrorOf, StanzaError } from "./client/stanza_error.ts";
 import { xml } from "./client/xmpp_library.ts";
 import { Connection } from "./connection.ts";
@@ -98,33 +97,26 @@ export class XmppDriver implements PlatformDriver<HeardMessage, PostedMessage, U
     hide: (chatId: string) => this.#showState(chatId, "active"),
   };
   readonly #deps: XmppDriverDeps;
-  readonly #abilities: OwnAbilities;
   readonly #words: Words;
   readonly #fileHost: FileHost | undefined;
   #connection: Connection | undefined;
   #problem = "it is starting";
 
-  private constructor(deps: XmppDriverDeps, abilities: OwnAbilities) {
+  constructor(deps: XmppDriverDeps) {
     this.#deps = deps;
-    this.#abilities = abilities;
     const { settings: { language, uploadUrl: url }, caCerts } = deps;
     this.#words = wordsOf(language);
     this.#fileHost = url && { url, caCerts };
   }
 
-  static async open(deps: XmppDriverDeps): Promise<XmppDriver> {
-    return new XmppDriver(deps, await ownAbilities());
-  }
-
   async connect(signal: AbortSignal, ready: (who: string) => void): Promise<string> {
     const { settings, caCerts, session: platform, isListed } = this.#deps;
-    const abilities = this.#abilities;
     const onChange = () => {
       if (this.#connection !== undefined) ready(this.#connection.describe());
     };
     try {
       const connection = await Connection.open(
-        { settings, caCerts, abilities, platform, isListed, onChange },
+        { settings, caCerts, platform, isListed, onChange },
         signal,
       );
       this.#connection = connection;

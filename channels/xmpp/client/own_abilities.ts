@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { NS } from "./namespaces.ts";
 import { xml, type XmlElement } from "./xmpp_library.ts";
 
@@ -26,27 +27,20 @@ const FEATURES = [
 
 const NODE = "urn:x-service:xmpp";
 
-export interface OwnAbilities {
-  /** For presences. */
-  caps: () => XmlElement;
-  /** The answer to who asks. */
-  info: (question: XmlElement) => XmlElement;
-}
-
-/** Works out the hash once. */
-export async function ownAbilities(): Promise<OwnAbilities> {
+/** For presences: a hash by which others know what we can do. */
+export function ownCaps(): XmlElement {
   const { category, type, name } = IDENTITY;
   const text = `${category}/${type}//${name}<${FEATURES.map((one) => `${one}<`).join("")}`;
-  const hash = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
-  const ver = new Uint8Array(hash).toBase64();
-  return {
-    caps: () => xml("c", { xmlns: NS.caps, hash: "sha-1", node: NODE, ver }),
-    info: ({ attrs: { node } }) =>
-      xml(
-        "query",
-        { xmlns: NS.discoInfo, node },
-        xml("identity", { category, type, name }),
-        ...FEATURES.map((one) => xml("feature", { var: one })),
-      ),
-  };
+  const ver = createHash("sha1").update(text).digest("base64");
+  return xml("c", { xmlns: NS.caps, hash: "sha-1", node: NODE, ver });
+}
+
+/** The answer to who asks. */
+export function ownInfo({ attrs: { node } }: XmlElement): XmlElement {
+  return xml(
+    "query",
+    { xmlns: NS.discoInfo, node },
+    xml("identity", IDENTITY),
+    ...FEATURES.map((one) => xml("feature", { var: one })),
+  );
 }

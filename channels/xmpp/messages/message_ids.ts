@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { foldJid } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
 import type { XmlElement } from "../client/xmpp_library.ts";
@@ -36,22 +37,13 @@ export function messageIdOf(message: XmlElement, archiveId: string | undefined):
   if (origin !== undefined) return `origin:${origin}`;
   // Some programs count from one in each connection: the same number with another text is another message.
   const id = usable(message.attrs.id);
-  return id === undefined
-    ? `none:${crypto.randomUUID()}`
-    : `id:${id}:${textHash(message.getChildText("body") ?? "")}`;
+  const text = message.getChildText("body") ?? "";
+  const textHash = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return id === undefined ? `none:${crypto.randomUUID()}` : `id:${id}:${textHash}`;
 }
 
 /** An id that somebody gave a message, where it is fit to name it. */
 export function usable(id: string | undefined): string | undefined {
   if (id === undefined || id.trim() === "" || id.length > MAX_ID_CHARS) return undefined;
   return /[\p{Cc}\p{Cs}]/u.test(id) ? undefined : id;
-}
-
-/** FNV-1a, 32 bits: tells texts apart, and guards nothing. */
-function textHash(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
-  }
-  return hash.toString(16);
 }

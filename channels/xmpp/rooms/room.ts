@@ -9,6 +9,7 @@ import { backoffMs } from "../../../lib/channel/platform/mod.ts";
 import { discover } from "../client/discover.ts";
 import { bareJid, resourceOf } from "../client/jid.ts";
 import { NS } from "../client/namespaces.ts";
+import { ownCaps } from "../client/own_abilities.ts";
 import { StanzaError } from "../client/stanza_error.ts";
 import { xml, type XmlElement } from "../client/xmpp_library.ts";
 import type { XmppSession } from "../client/xmpp_session.ts";
@@ -27,8 +28,6 @@ export interface Occupant {
 export interface RoomDeps {
   session: Pick<XmppSession, "request" | "post">;
   clock: Clock;
-  /** What says what we can do, for presences. */
-  caps: () => XmlElement;
   /** Whether what the room says of addresses counts. */
   isBelieved: boolean;
   onChange: () => void;
@@ -197,7 +196,7 @@ export class Room {
       "presence",
       { to: this.ownJid },
       xml("x", { xmlns: NS.muc }, history, password),
-      this.#deps.caps(),
+      ownCaps(),
     ));
   }
 
