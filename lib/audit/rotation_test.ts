@@ -9,6 +9,7 @@ import { AUDIT_FILE } from "./log.ts";
 import type { AuditRecord } from "./record.ts";
 import type { AuditDamage } from "./verify.ts";
 import { lockedFlags } from "../packages/locked_packages.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 const ROTATE_BYTES = 2_000;
 
@@ -179,7 +180,7 @@ Deno.test("append() signs after some records and after some time, and close() th
 Deno.test("kill -9 while it appends and begins new files loses no record that was told", async () => {
   await using audit = await auditFixture();
   const script = new URL("./testing/appending_process.ts", import.meta.url).pathname;
-  for (const [index, keepFiles] of [0, 0, 2, 2].entries()) {
+  for (const [index, keepFiles] of [0, 2, 0, 2].slice(0, rounds(4, 2)).entries()) {
     const child = new Deno.Command(Deno.execPath(), {
       args: [
         "run",

@@ -8,6 +8,7 @@ import { copyProject } from "../../tests/support/project_copy.ts";
 import { lockedFlags, projectFiles } from "../packages/locked_packages.ts";
 import { ROOT } from "../base/layout.ts";
 import { findControlGroups } from "./command_limits.ts";
+import { FULL_RUN } from "../../tests/support/rounds.ts";
 
 const USER = 54_321;
 const FIXTURE = "lib/executor/testing/run_commands.ts";
@@ -16,6 +17,7 @@ Deno.test({
   ...needs(
     "commands run, and are held to their number of processes, when the service is not root",
     "bubblewrap",
+    FULL_RUN,
   ),
   async fn() {
     // That user may read neither the clone nor the packages of this one, nor maybe its Deno.

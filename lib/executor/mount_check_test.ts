@@ -4,6 +4,7 @@ import { commandSandbox } from "./command_sandbox.ts";
 import { mountCheck } from "./mount_check.ts";
 import { runSandbox } from "./testing/run_sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
+import { rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a command in the sandbox of a workspace. */
 async function run(workspace: string, guards: readonly Guard[], argv: string[]) {
@@ -120,7 +121,7 @@ Deno.test({
       const reader = swapper.stdout.getReader();
       assertEquals((await reader.read()).done, false);
       const guards: Guard[] = [{ path: `${workspace}/sub`, how: "pin" }];
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < rounds(20, 5); round++) {
         const ran = await Promise.all(
           Array.from(
             { length: 8 },
