@@ -52,7 +52,9 @@ class ServerProcess implements AsyncDisposable {
 
 Deno.test("compressed bombs end with 1009 each, and cost the server a few messages at most", async () => {
   const maxMessageBytes = 8 * MIB;
-  const bomb = deflateRawSync(Buffer.alloc(rounds(1_024, 128) * MIB), { finishFlush: constants.Z_SYNC_FLUSH });
+  const bomb = deflateRawSync(Buffer.alloc(rounds(1_024, 128) * MIB), {
+    finishFlush: constants.Z_SYNC_FLUSH,
+  });
   await using server = new ServerProcess(maxMessageBytes);
   const port = await server.line();
   const before = await server.counts();
@@ -143,7 +145,10 @@ Deno.test("clients that come and go, in every way, leave nothing behind", async 
   await until(() => test.listener.counts().open === 0 && test.server.counts().open === 0);
   const { admitting, inboundBytes, opened, refused, troubles } = test.server.counts();
   assertEquals({ admitting, inboundBytes }, { admitting: 0, inboundBytes: 0 });
-  assert(opened > 0.6 * VISITORS && refused > 0.1 * VISITORS, `${opened} opened, ${refused} refused`);
+  assert(
+    opened > 0.6 * VISITORS && refused > 0.1 * VISITORS,
+    `${opened} opened, ${refused} refused`,
+  );
   assert(troubles.protocol_error > 0.1 * VISITORS);
   assertEquals([troubles.failed, troubles.dead_peer, troubles.slow_reader], [0, 0, 0]);
   for (const { closed } of test.connections) ended.push(closed.aborted);
