@@ -5,7 +5,7 @@
  * @module
  */
 
-import { MatrixClient, Method } from "matrix-js-sdk";
+import { ClientPrefix, MatrixClient, MediaPrefix, Method } from "matrix-js-sdk";
 import { silentLogger } from "../../../lib/channel/platform/mod.ts";
 import { matchMxc } from "./mxc.ts";
 
@@ -20,9 +20,6 @@ export interface MatrixApiOptions {
 
 /** Plain JSON that a server has sent: nothing is known of it. */
 export type Json = Readonly<Record<string, unknown>>;
-
-const CLIENT_V1 = "/_matrix/client/v1";
-const MEDIA_V3 = "/_matrix/media/v3";
 
 /** Everything rejects as the SDK does (`matrixFault`). */
 export class MatrixApi {
@@ -46,13 +43,9 @@ export class MatrixApi {
   }
 
   async versions(): Promise<readonly string[]> {
-    const { versions } = await this.#client.http.request<Json>(
-      Method.Get,
-      "/_matrix/client/versions",
-      undefined,
-      undefined,
-      { prefix: "" },
-    );
+    const at = "/_matrix/client/versions";
+    const { http } = this.#client;
+    const { versions } = await http.request<Json>(Method.Get, at, {}, undefined, { prefix: "" });
     if (!Array.isArray(versions)) throw new Error("it does not say which versions it speaks");
     return versions.filter((version) => typeof version === "string");
   }
@@ -113,36 +106,24 @@ export class MatrixApi {
     roomId: string,
     { from, to, limit, filter }: { from: string; to: string; limit: number; filter: Json },
   ): Promise<Json> {
-    return this.#request(Method.Get, `/rooms/${encodeURIComponent(roomId)}/messages`, {
-      dir: "b",
-      from,
-      to,
-      limit: String(limit),
-      filter: JSON.stringify(filter),
-    });
+    const query = { dir: "b", from, to, limit: String(limit), filter: JSON.stringify(filter) };
+    return this.#request(Method.Get, path`/rooms/${roomId}/messages`, query);
   }
 
   event(roomId: string, eventId: string): Promise<Json> {
-    return this.#request(
-      Method.Get,
-      `/rooms/${encodeURIComponent(roomId)}/event/${encodeURIComponent(eventId)}`,
-    );
+    return this.ask("GET", path`/rooms/${roomId}/event/${eventId}`);
   }
 
   /** Sends an event; the same `txnId` again is the same event. Resolves with its id. */
   async send(roomId: string, type: string, content: Json, txnId: string): Promise<string> {
-    const { event_id } = await this.#client.sendEvent(
-      roomId,
-      type as never,
-      content as never,
-      txnId,
-    );
+    const sent = this.#client.sendEvent(roomId, type as never, content as never, txnId);
+    const { event_id } = await sent;
     if (typeof event_id !== "string") throw new Error("the server names no event");
     return event_id;
   }
 
   async join(roomId: string): Promise<void> {
-    await this.#request(Method.Post, `/rooms/${encodeURIComponent(roomId)}/join`, {}, {});
+    await this.ask("POST", path`/rooms/${roomId}/join`, {});
   }
 
   async leave(roomId: string): Promise<void> {
@@ -150,65 +131,53 @@ export class MatrixApi {
   }
 
   async typing(roomId: string, userId: string, timeoutMs: number): Promise<void> {
-    const path = `/rooms/${encodeURIComponent(roomId)}/typing/${encodeURIComponent(userId)}`;
     const body = timeoutMs > 0 ? { typing: true, timeout: timeoutMs } : { typing: false };
-    await this.#request(Method.Put, path, {}, body);
+    await this.ask("PUT", path`/rooms/${roomId}/typing/${userId}`, body);
   }
 
   async markRead(roomId: string, eventId: string, threadId: string | undefined): Promise<void> {
-    const path = `/rooms/${encodeURIComponent(roomId)}/receipt/m.read/${
-      encodeURIComponent(eventId)
-    }`;
-    await this.#request(Method.Post, path, {}, { thread_id: threadId ?? "main" });
+    const body = { thread_id: threadId ?? "main" };
+    await this.ask("POST", path`/rooms/${roomId}/receipt/m.read/${eventId}`, body);
   }
 
   /** Resolves with the `mxc:` address of what was uploaded. */
   async upload(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): Promise<string> {
-    const { content_uri } = await this.#client.uploadContent(new Blob([bytes], { type }), {
-      type,
-      name,
-    });
+    const file = new Blob([bytes], { type });
+    const { content_uri } = await this.#client.uploadContent(file, { type, name });
     if (typeof content_uri !== "string") throw new Error("the server names no address of the file");
     return content_uri;
   }
 
   /** Bytes that a file may have on the server; undefined where it does not say so. */
   async uploadLimit(): Promise<number | undefined> {
-    const answer = await this.#authenticatedMedia((prefix) =>
-      this.#request(Method.Get, prefix === CLIENT_V1 ? "/media/config" : "/config", {}, undefined, {
-        prefix,
-      })
-    );
-    const limit = answer["m.upload.size"];
+    const limit =
+      (await this.#authenticatedMedia((isNewer) => this.#client.getMediaConfig(isNewer)))
+        ?.["m.upload.size"];
     return typeof limit === "number" && limit > 0 ? limit : undefined;
   }
 
   async download(mxc: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const { server, id } = matchMxc(mxc) ?? {};
     if (server === undefined || id === undefined) throw new Error("the file has no mxc: address");
-    const file = `/download/${encodeURIComponent(server)}/${encodeURIComponent(id)}`;
-    const blob = await this.#authenticatedMedia((prefix) =>
-      this.#client.http.authedRequest<Blob>(
-        Method.Get,
-        prefix === CLIENT_V1 ? `/media${file}` : file,
-        {},
-        undefined,
-        { prefix, rawResponseBody: true, abortSignal: signal },
-      )
-    );
+    const file = path`/download/${server}/${id}`;
+    const blob = await this.#authenticatedMedia((isNewer) => {
+      const [prefix, at] = isNewer ? [ClientPrefix.V1, `/media${file}`] : [MediaPrefix.V3, file];
+      const options = { prefix, rawResponseBody: true, abortSignal: signal };
+      return this.#client.http.authedRequest<Blob>(Method.Get, at, {}, undefined, options);
+    });
     return new Uint8Array(await blob.arrayBuffer());
   }
 
   /** Servers before v1.11 know the older paths alone. */
-  async #authenticatedMedia<T>(ask: (prefix: string) => Promise<T>): Promise<T> {
+  async #authenticatedMedia<T>(ask: (isNewer: boolean) => Promise<T>): Promise<T> {
     try {
-      return await ask(CLIENT_V1);
+      return await ask(true);
     } catch (error) {
       const { errcode, httpStatus } = error as { errcode?: string; httpStatus?: number };
       const isUnknown = errcode === "M_UNRECOGNIZED" ||
         (errcode === undefined && httpStatus === 404);
       if (!isUnknown) throw error;
-      return await ask(MEDIA_V3);
+      return await ask(false);
     }
   }
 
@@ -217,20 +186,16 @@ export class MatrixApi {
     path: string,
     query: Record<string, string> = {},
     body?: Json,
-    options: { prefix?: string } = {},
   ): Promise<Json> {
-    const answer = await this.#client.http.authedRequest<unknown>(
-      method,
-      path,
-      query,
-      body,
-      options,
-    );
-    if (typeof answer !== "object" || answer === null) {
-      throw new Error("it answered with no object");
-    }
-    return answer as Json;
+    const answer = await this.#client.http.authedRequest<unknown>(method, path, query, body);
+    if (typeof answer === "object" && answer !== null) return answer as Json;
+    throw new Error("it answered with no object");
   }
+}
+
+/** A path, with what stands in it encoded. */
+function path(parts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: parts }, ...values.map((value) => encodeURIComponent(value)));
 }
 
 function clientOf({ homeserver, session, fetch }: MatrixApiOptions): MatrixClient {
