@@ -8,31 +8,34 @@
 import type { SetupContext, SetupFinding } from "../../lib/channel/descriptor.ts";
 import { error, warning } from "../../lib/channel/setup/findings.ts";
 import { LoginRefusedError } from "../../lib/channel/delivery_error.ts";
-import { reasonOf } from "../../lib/channel/platform/mod.ts";
+import { askPlatform, reasonOf } from "../../lib/channel/platform/mod.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { matrixFetch } from "./api/matrix_fetch.ts";
 import { matrixFault } from "./api/matrix_faults.ts";
 import { MatrixApi } from "./api/matrix_api.ts";
-
-type Values = Readonly<Record<string, unknown>>;
+import type { MatrixConfig } from "./settings.ts";
 
 /** The first version with threads and mentions as the channel writes them. */
 const WANTED_VERSION = "v1.7";
 
+/** Where people find a token. */
+const WHERE = "in Element it stands under All settings, Help & About, Advanced, Access token";
+
 /** The findings; none where everything is right. Never rejects. */
 export async function validate(
-  values: Values,
+  values: Readonly<Record<string, unknown>>,
   { signal }: SetupContext,
 ): Promise<SetupFinding[]> {
+  const config = values as unknown as MatrixConfig;
   const fetch = matrixFetch({ clock: systemClock, maxFileBytes: 1024 * 1024, signal });
-  return [...checkIds(values), ...await probe(String(values.homeserver), values, fetch)];
+  return [...checkIds(config), ...await probe(config, fetch)];
 }
 
 async function probe(
-  homeserver: string,
-  values: Values,
+  config: MatrixConfig,
   fetch: typeof globalThis.fetch,
 ): Promise<SetupFinding[]> {
+  const { homeserver, accessToken } = config;
   const findings: SetupFinding[] = [];
   try {
     const versions = await new MatrixApi({ homeserver, fetch }).versions();
@@ -51,61 +54,41 @@ async function probe(
     const words = reasonOf(matrixFault(cause));
     return [warning("homeserver", `There is no Matrix homeserver at ${homeserver}: ${words}`)];
   }
-  const accessToken = text(values.accessToken);
-  return [
-    ...findings,
-    ...await (accessToken !== ""
-      ? probeToken(homeserver, accessToken, values, fetch)
-      : probeLogins(homeserver, values, fetch)),
-  ];
+  const more = accessToken !== "" ? probeToken(config, fetch) : probeLogins(config, fetch);
+  return [...findings, ...await more];
 }
 
-async function probeToken(
-  homeserver: string,
-  accessToken: string,
-  values: Values,
+function probeToken(
+  { homeserver, accessToken, userId }: MatrixConfig,
   fetch: typeof globalThis.fetch,
 ): Promise<SetupFinding[]> {
   const session = { accessToken, userId: "", deviceId: "" };
-  try {
-    const me = await new MatrixApi({ homeserver, fetch, session }).whoami();
-    const wanted = text(values.userId);
-    if (wanted === "" || wanted === me.userId) return [];
-    return [error("userId", `The access token belongs to ${me.userId}, not to ${wanted}`)];
-  } catch (cause) {
-    const fault = matrixFault(cause);
-    if (fault instanceof LoginRefusedError) {
-      return [error(
-        "accessToken",
-        `${fault.message}; in Element it stands under All settings, Help & About, Advanced, Access token`,
-      )];
-    }
-    return [warning("accessToken", `The access token could not be tried: ${reasonOf(fault)}`)];
-  }
+  return askPlatform({ login: "accessToken", address: "accessToken" }, async (found) => {
+    const me = await new MatrixApi({ homeserver, fetch, session }).whoami().catch((cause) => {
+      const fault = matrixFault(cause);
+      if (!(fault instanceof LoginRefusedError)) throw fault;
+      throw new LoginRefusedError(`${fault.message}; ${WHERE}`);
+    });
+    if (userId === "" || userId === me.userId) return;
+    found.push(error("userId", `The access token belongs to ${me.userId}, not to ${userId}`));
+  });
 }
 
 /** A password is not tried: that would make a session. */
 async function probeLogins(
-  homeserver: string,
-  values: Values,
+  { homeserver, user, userId, password }: MatrixConfig,
   fetch: typeof globalThis.fetch,
 ): Promise<SetupFinding[]> {
-  if (text(values.password) === "") return [];
-  if (text(values.user) === "" && text(values.userId) === "") {
-    return [error("user", "user is not set: a password needs one")];
-  }
-  try {
-    const types = await new MatrixApi({ homeserver, fetch }).loginTypes();
-    if (types.includes("m.login.password")) return [];
-    return [error(
-      "password",
-      "The homeserver takes no passwords from programs: set accessToken instead",
-    )];
-  } catch (cause) {
-    return [
-      warning("password", `The logins could not be asked for: ${reasonOf(matrixFault(cause))}`),
-    ];
-  }
+  if (password === "") return [];
+  if (user === "" && userId === "") return [error("user", "user is not set: a password needs one")];
+  return await askPlatform({ login: "password", address: "homeserver" }, async (found) => {
+    const types = await new MatrixApi({ homeserver, fetch }).loginTypes().catch((cause) => {
+      throw matrixFault(cause);
+    });
+    if (types.includes("m.login.password")) return;
+    const message = "The homeserver takes no passwords from programs: set accessToken instead";
+    found.push(error("password", message));
+  });
 }
 
 /** What a domain says of where its API is; undefined where it says nothing else. */
@@ -125,16 +108,13 @@ async function addressBehind(
   }
 }
 
-function checkIds(values: Values): SetupFinding[] {
+function checkIds({ userId, allowFrom = [], inviteFrom }: MatrixConfig): SetupFinding[] {
   const findings: SetupFinding[] = [];
-  const userId = text(values.userId);
   if (userId !== "" && !isUserId(userId)) {
     findings.push(error("userId", `userId is ${shown(userId)}: expected @name:server`));
   }
-  for (const field of ["allowFrom", "inviteFrom"]) {
-    const list = values[field];
-    const wrong = (Array.isArray(list) ? list : []).map(text)
-      .find((id) => id !== "" && id !== "*" && !isUserId(id));
+  for (const [field, ids] of Object.entries({ allowFrom, inviteFrom })) {
+    const wrong = ids.find((id) => id !== "*" && !isUserId(id));
     if (wrong === undefined) continue;
     findings.push(warning(
       field,
@@ -147,10 +127,6 @@ function checkIds(values: Values): SetupFinding[] {
 /** Older ids hold more than what new ones may. */
 function isUserId(id: string): boolean {
   return id.length <= 255 && /^@[^\s:]*:[^\s]+$/.test(id);
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
 }
 
 function shown(value: string): string {
