@@ -130,7 +130,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     const driver = new MattermostDriver(deps, await serverFacts(client, teamOf(settings)));
     await driver.#feed.begin();
     if (settings.actionsHost === "") return driver;
-    const context = await ActionContext.withKey(kept(session.memory, "key", ActionContext.newKey));
+    const context = new ActionContext(kept(session.memory, "key", ActionContext.newKey));
     const server = await ActionServer.open({ session, settings, context });
     driver.#actions = { server, context };
     return driver;
@@ -224,7 +224,7 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     const { me } = this.#facts;
     const { channelId, rootId } = readChatId(chatId);
     const key = `${this.#origin}.${posting.key}.${digestOf(text)}`;
-    const attachments = buttons === undefined ? {} : await this.#attachmentsOf(buttons);
+    const attachments = buttons === undefined ? {} : this.#attachmentsOf(buttons);
     const body = {
       channel_id: channelId,
       root_id: rootId,
@@ -261,19 +261,19 @@ export class MattermostDriver implements PlatformDriver<HeardPost, string, Uploa
     return this.#deps.client.deletePost(postId);
   }
 
-  async #attachmentsOf(buttons: readonly ApprovalButton[]) {
+  #attachmentsOf(buttons: readonly ApprovalButton[]) {
     const { server: { url }, context } = this.#actions!;
-    const actions = buttons.map(async ({ isApproval, label, approvalId, digest }) => {
+    const actions = buttons.map(({ isApproval, label, approvalId, digest }) => {
       const verb = isApproval ? "approve" : "deny";
       return {
         id: verb,
         name: label,
         type: "button",
         style: isApproval ? "primary" : "danger",
-        integration: { url, context: await context.seal({ verb, approvalId, digest }) },
+        integration: { url, context: context.seal({ verb, approvalId, digest }) },
       };
     });
-    return { attachments: [{ text: "", actions: await Promise.all(actions) }] };
+    return { attachments: [{ text: "", actions }] };
   }
 
   async #upload({ path, name }: OutgoingFile, chatId: string): Promise<UploadedFile> {

@@ -189,7 +189,7 @@ export class SlackDriver implements PlatformDriver<SlackEntry, SlackRef, SlackFi
   ): Promise<string> {
     const { host } = this.#session;
     const { host: hostname, port } = this.#config;
-    const signature = await SlackSignature.from(this.#config.signingSecret);
+    const signature = new SlackSignature(this.#config.signingSecret);
     const listener = await host.listen({ host: hostname, port }, (request) =>
       answerSlack(request, {
         signature,

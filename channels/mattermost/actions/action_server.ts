@@ -65,7 +65,7 @@ async function answer(
     return new Response("Only POST", { status: 405, headers: { allow: "POST" } });
   }
   const body = await readBody(request);
-  const action = await context.open(body?.context);
+  const action = context.open(body?.context);
   const { user_id: senderId, post_id: postId } = body ?? {};
   if (action === undefined || !isId(senderId)) {
     return new Response("This is no click on a button of ours", { status: 403 });

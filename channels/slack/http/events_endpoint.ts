@@ -53,7 +53,7 @@ export async function answerSlack(
   }
   const body = await readBounded(request, MAX_BODY_BYTES);
   if (body === undefined) return text(413, "The body is too large");
-  const problem = await signature.problemOf({ ...signed, body }, clock.now());
+  const problem = signature.problemOf({ ...signed, body }, clock.now());
   if (problem !== undefined) return refused(problem);
   const payload = readPayload(body, request.headers.get("content-type") ?? "");
   if (payload === undefined) return text(400, "The body is no JSON object");

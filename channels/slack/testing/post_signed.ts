@@ -28,7 +28,7 @@ export async function postSigned(
   const words = isForm ? new URLSearchParams({ payload: text }).toString() : text;
   const body = new TextEncoder().encode(words);
   const timestamp = String(Math.floor(atMs / 1_000));
-  const signature = await (await SlackSignature.from(secret)).sign(timestamp, body);
+  const signature = new SlackSignature(secret).sign(timestamp, body);
   const response = await fetch(url, {
     method: "POST",
     headers: {
