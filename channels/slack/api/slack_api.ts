@@ -96,12 +96,7 @@ export class SlackApi {
 
 /** A text of an answer; empty where there is none. */
 export function textOf(answer: unknown, ...path: readonly string[]): string {
-  let value = answer;
-  for (const key of path) {
-    value = typeof value === "object" && value !== null
-      ? (value as Record<string, unknown>)[key]
-      : undefined;
-  }
+  const value = path.reduce<unknown>((inside, key) => Object(inside)[key], answer);
   return typeof value === "string" ? value : "";
 }
 

@@ -7,10 +7,10 @@
 
 import type { Clock } from "../../../lib/base/clock.ts";
 import {
-  NotConnectedError,
   PermanentDeliveryError,
   RetryLaterError,
 } from "../../../lib/channel/delivery_error.ts";
+import { pauseOf } from "../../../lib/channel/platform/mod.ts";
 
 /** The first wait; each further one is twice as long, up to the longest, milliseconds. */
 const FIRST_MS = 1_000;
@@ -55,7 +55,7 @@ export class Retries {
       if (error instanceof PermanentDeliveryError) throw error;
       this.#count(key, failures + 1);
       const waitMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** failures);
-      throw new RetryLaterError((error as Error).message, Math.max(waitMs, askedMs(error)));
+      throw new RetryLaterError((error as Error).message, Math.max(waitMs, pauseOf(error)));
     }
   }
 
@@ -71,11 +71,4 @@ export class Retries {
     }
     this.#failed++;
   }
-}
-
-/** What the receiver asks for itself. */
-function askedMs(error: unknown): number {
-  return error instanceof RetryLaterError && !(error instanceof NotConnectedError)
-    ? error.retryAfterMs
-    : 0;
 }

@@ -18,7 +18,7 @@ import {
   MAX_INTAKE_NAME_CHARS,
   type NewIntakeRow,
 } from "../../contract/intake_store.ts";
-import { NotConnectedError, RetryLaterError } from "../delivery_error.ts";
+import { pauseOf } from "./failed_call.ts";
 import { editId } from "./edit_id.ts";
 import { bringFileAlong } from "./intake_file.ts";
 import { storeInSteps } from "./store_in_steps.ts";
@@ -330,10 +330,8 @@ export class Intake<T> {
     const { clock, log } = this.#deps;
     lane.failingSinceMs ??= clock.elapsed();
     const longestMs = isAside(lane.name) ? LONGEST_ASIDE_MS : LONGEST_AGAIN_MS;
-    const isPause = error instanceof RetryLaterError && !(error instanceof NotConnectedError);
-    const saidMs = isPause ? Math.min(error.retryAfterMs, longestMs) : 0;
     const againMs = Math.min(FIRST_AGAIN_MS * 2 ** Math.min(lane.failures++, 30), longestMs);
-    const waitMs = Math.max(againMs, saidMs);
+    const waitMs = Math.max(againMs, Math.min(pauseOf(error), longestMs));
     const details = { ...aboutOf(lane, row?.id), reason: wordsOf(error) };
     if (row !== undefined && isAside(lane.name)) {
       if (lane.failures >= MIN_ASIDE_TRIES && clock.now() - row.addedAt > KEPT_MS) {

@@ -8,12 +8,7 @@
 import { abortable } from "../../base/abortable.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ChannelHost } from "../channel_host.ts";
-import {
-  LoginRefusedError,
-  NotConnectedError,
-  PermanentDeliveryError,
-  RetryLaterError,
-} from "../delivery_error.ts";
+import { LoginRefusedError, PermanentDeliveryError } from "../delivery_error.ts";
 import type { HandledMessage, Published } from "../../contract/inbound_message.ts";
 import type { TextPart } from "../../contract/text_part.ts";
 import {
@@ -23,6 +18,7 @@ import {
   UnreadableFileError,
 } from "./driver.ts";
 import { editId } from "./edit_id.ts";
+import { pauseOf } from "./failed_call.ts";
 import { hearVoice } from "./hear_voice.ts";
 import {
   InboundFiles,
@@ -199,8 +195,7 @@ export class TakeMessage<Item> {
       const fault = faultOf(error);
       if (fault instanceof UnreadableFileError) return fault.message;
       if (fault instanceof PermanentDeliveryError) return "";
-      const isPaused = fault instanceof RetryLaterError && !(fault instanceof NotConnectedError);
-      if (fault instanceof LoginRefusedError || isPaused) throw fault;
+      if (fault instanceof LoginRefusedError || pauseOf(fault) > 0) throw fault;
       // Such as one whose place on the server is lost: the chat does not wait for it for ever.
       if (!isConnected() || !this.#tries.isLast(key)) throw fault;
       return "";
