@@ -210,9 +210,9 @@ class BackupWriter {
   }
 
   /**
-   * The files in an order in which what refers to something is copied before it. A message is in the
-   * journal before its channel forgets it, so channels come first; the journal's files are on the disk
-   * before it names them; the audit log is at least as long as its head in the keys says.
+   * The files in an order in which what refers to something is copied before it. What a channel needs for a
+   * message, such as its key, is on the disk before the journal says that it was read, and so are the
+   * journal's files before it names them; the audit log is at least as long as its head in the keys says.
    */
   async *#readable(): AsyncGenerator<HomeFile> {
     const { paths, workspace, withWorkspace } = this.#options;
@@ -222,7 +222,7 @@ class BackupWriter {
     for await (const file of listHome(paths, leaveOut)) {
       if (file.kind === "database") databases.push(file);
     }
-    databases.sort((a, b) => Number(isJournal(a)) - Number(isJournal(b)));
+    databases.sort((a, b) => placeOf(a) - placeOf(b));
     for (const file of databases) staged.push(await this.#snapshot(file));
     yield* [...staged, ...await this.#stageLogs()];
     // Listed again: files came while the journal was copied.
@@ -332,8 +332,10 @@ class BackupWriter {
 
 const EMPTY_SHA256 = createHash("sha256").digest("hex");
 
-function isJournal({ path }: HomeFile): boolean {
-  return path === `${HOME_ENTRY}/data/service.db`;
+/** What an earlier version's channel had heard comes before the journal, which takes it over. */
+function placeOf({ path }: HomeFile): number {
+  if (path.endsWith("/intake.sqlite")) return 0;
+  return path === `${HOME_ENTRY}/data/service.db` ? 1 : 2;
 }
 
 async function logNames(auditDir: string): Promise<string[]> {

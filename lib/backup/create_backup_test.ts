@@ -10,6 +10,7 @@ import { begin, ending } from "../journal/testing/steps.ts";
 import { findStateDamage, openOperatorState } from "../state/operator_state.ts";
 import { type BackupOptions, backupToFile } from "./create_backup.ts";
 import { restoreHome } from "./restore_home.ts";
+import { readTar } from "./tar.ts";
 
 const SILENT = { debug() {}, info() {}, warning() {}, error() {} };
 
@@ -125,6 +126,29 @@ Deno.test("backupToFile() takes snapshots of channels' databases, and their othe
   ]);
   using restored = new DatabaseSync(`${copy}/inbox.sqlite`);
   assertEquals(restored.prepare("SELECT count(*) AS n FROM t").get()!.n, 2);
+});
+
+Deno.test("backupToFile() copies what a channel needs for a message after the journal that names it", async () => {
+  await using home = await tempHome();
+  const folder = `${home.paths.dataDir}/channels/matrix`;
+  await Deno.mkdir(folder, { recursive: true });
+  await openJournal({ path: home.paths.database }).close();
+  for (const name of ["a.sqlite", "intake.sqlite", "z.sqlite"]) {
+    using database = new DatabaseSync(`${folder}/${name}`);
+    database.exec("CREATE TABLE t (a)");
+  }
+  const archive = `${home.root}/a.tar.gz`;
+  await backupToFile(archive, optionsFor(home));
+  using file = await Deno.open(archive);
+  const names: string[] = [];
+  const unzipped = file.readable.pipeThrough(new DecompressionStream("gzip"));
+  for await (const { path } of readTar(unzipped)) names.push(path.split("/").at(-1)!);
+  assertEquals(names.filter((name) => /\.(sqlite|db)$/.test(name)), [
+    "intake.sqlite",
+    "service.db",
+    "a.sqlite",
+    "z.sqlite",
+  ]);
 });
 
 Deno.test("backupToFile() brings a configuration from elsewhere and folders on other disks home", async () => {
