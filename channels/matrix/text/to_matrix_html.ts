@@ -6,9 +6,14 @@
  */
 
 import type { Token, Tokens } from "marked";
-import { htmlRenderer, lexMarkdown } from "../../../lib/channel/markdown/mod.ts";
+import {
+  blocksToText,
+  htmlFormat,
+  lexMarkdown,
+  renderInline,
+} from "../../../lib/channel/markdown/mod.ts";
 
-const MATRIX = htmlRenderer({
+const MATRIX = htmlFormat({
   escape: escapeText,
   gap: "",
   codeAttributes: languageOf,
@@ -21,9 +26,9 @@ export function toMatrixHtml(markdown: string): string {
   const [only] = shown;
   // A line alone stands as it is: clients put room around paragraphs.
   if (shown.length === 1 && (only!.type === "paragraph" || only!.type === "text")) {
-    return MATRIX.lines(inlineOf(only!));
+    return MATRIX.lines(renderInline(inlineOf(only!), MATRIX), true);
   }
-  return MATRIX.blocks(shown);
+  return blocksToText(shown, MATRIX);
 }
 
 /** Text for an element or an attribute in quotes; without characters that no HTML may have. */
@@ -42,7 +47,7 @@ function inlineOf(token: Token): Token[] {
 }
 
 /** Clients colour code by it. */
-function languageOf({ lang }: Tokens.Code): string {
-  const [, name] = /^([A-Za-z0-9_+#.-]{1,40})/.exec(lang ?? "") ?? [];
+function languageOf(lang: string): string {
+  const [, name] = /^([A-Za-z0-9_+#.-]{1,40})/.exec(lang) ?? [];
   return name === undefined ? "" : ` class="language-${name}"`;
 }

@@ -4,9 +4,9 @@
  * @module
  */
 
-export { htmlRenderer } from "./html_renderer.ts";
+export { htmlFormat } from "./html_format.ts";
 export { lexMarkdown, type MarkdownToken } from "./lex_markdown.ts";
-export { isSafeLink } from "./render_markdown.ts";
+export { isSafeLink, renderInline } from "./render_markdown.ts";
 export { splitMarkdown, splitToFit } from "./split_markdown.ts";
 export { measureBy, type TextMeasure } from "./text_measure.ts";
 export { escapeHtml, toHtml } from "./to_html.ts";

@@ -4,10 +4,11 @@
  * @module
  */
 
-import { htmlRenderer } from "./html_renderer.ts";
+import { htmlFormat } from "./html_format.ts";
 import { lexMarkdown } from "./lex_markdown.ts";
+import { blocksToText } from "./to_plain_text.ts";
 
-const MAIL = htmlRenderer({
+const MAIL = htmlFormat({
   escape: escapeHtml,
   gap: "\n",
   table: (header, rows) => `<table>\n${[header, ...rows].join("\n")}\n</table>`,
@@ -18,7 +19,7 @@ const MAIL = htmlRenderer({
  * written; links lead to http, https and mailto alone. Takes bounded time; never throws.
  */
 export function toHtml(markdown: string): string {
-  return MAIL.blocks(lexMarkdown(markdown));
+  return blocksToText(lexMarkdown(markdown), MAIL);
 }
 
 /** Text for an element or an attribute in quotes. */

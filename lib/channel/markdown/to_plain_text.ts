@@ -10,8 +10,8 @@ import { type InlineFormat, renderInline } from "./render_markdown.ts";
 
 /** How a format writes blocks as well. What is `inner` is in the format already. */
 export interface TextFormat extends InlineFormat {
-  /** What stands in a paragraph, or in lines of its own. */
-  lines(inner: string): string;
+  /** What stands in a paragraph, or in lines of its own; `isTight`: of an item without paragraphs. */
+  lines(inner: string, isTight?: boolean): string;
   /** Undefined where nothing is shown of it. */
   heading(inner: string, depth: number): string | undefined;
   codeBlock(text: string, lang: string): string;
@@ -22,10 +22,13 @@ export interface TextFormat extends InlineFormat {
   item(inner: string, marker: string, box: string): string;
   /** Behind it is a blank. */
   bullet: string;
+  list(items: readonly string[], list: Tokens.List): string;
   /** One that is checked, and one that is not. */
   boxes: readonly [string, string];
-  /** Between the blocks of an item that has paragraphs. */
+  /** Between blocks, and between those of an item that has paragraphs, and of one that has none. */
+  gap: string;
   itemGap: string;
+  tightGap: string;
   hr: string;
 }
 
@@ -47,7 +50,10 @@ export const PLAIN: TextFormat = {
   item: (inner, marker, box) => prefixed(inner, marker + box, " ".repeat(marker.length)).trimEnd(),
   bullet: "-",
   boxes: ["[x] ", "[ ] "],
+  list: (items, { loose }) => items.join(loose ? "\n\n" : "\n"),
+  gap: "\n\n",
   itemGap: "\n\n",
+  tightGap: "\n",
   hr: "---",
 };
 
@@ -77,17 +83,25 @@ export function toPlainText(markdown: string): string {
 
 /** Blocks as text of a format. */
 export function blocksToText(tokens: readonly Token[], format: TextFormat): string {
-  return joined(tokens, format, 0, "\n\n");
+  return joined(tokens, { format, depth: 0 });
 }
 
-function joined(tokens: readonly Token[], format: TextFormat, depth: number, gap: string): string {
+/** Where blocks stand. */
+interface Place {
+  format: TextFormat;
+  /** The quotes around them. */
+  depth: number;
+  isTight?: boolean;
+}
+
+function joined(tokens: readonly Token[], place: Place, gap = place.format.gap): string {
   return (tokens as readonly MarkdownToken[])
-    .map((token) => block(token, format, depth))
+    .map((token) => block(token, place))
     .filter((text) => text !== undefined)
     .join(gap);
 }
 
-function block(token: MarkdownToken, format: TextFormat, depth: number): string | undefined {
+function block(token: MarkdownToken, { format, depth, isTight }: Place): string | undefined {
   switch (token.type) {
     case "space":
     case "def":
@@ -100,15 +114,16 @@ function block(token: MarkdownToken, format: TextFormat, depth: number): string 
     case "text":
       return format.lines(
         token.tokens === undefined ? format.text(token.text) : renderInline(token.tokens, format),
+        isTight,
       );
     case "code":
       return format.codeBlock(token.text, token.lang ?? "");
     case "hr":
       return format.hr;
     case "blockquote":
-      return format.quote(joined(token.tokens, format, depth + 1, "\n\n"), depth);
+      return format.quote(joined(token.tokens, { format, depth: depth + 1 }), depth);
     case "list":
-      return list(token, format, depth);
+      return list(token, { format, depth });
     case "table":
       return format.table(token, format);
     case "html":
@@ -118,17 +133,15 @@ function block(token: MarkdownToken, format: TextFormat, depth: number): string 
   }
 }
 
-function list(
-  { items, ordered, start, loose }: Tokens.List,
-  format: TextFormat,
-  depth: number,
-): string {
-  return items.map((item, index) => {
+function list(token: Tokens.List, { format, depth }: Place): string {
+  const { items, ordered, start, loose } = token;
+  const written = items.map((item, index) => {
     const marker = ordered ? `${Number(start || 0) + index}. ` : `${format.bullet} `;
     const box = item.task ? format.boxes[item.checked ? 0 : 1] : "";
-    const inner = joined(item.tokens, format, depth, item.loose ? format.itemGap : "\n");
-    return format.item(inner, marker, box);
-  }).join(loose ? "\n\n" : "\n");
+    const gap = item.loose ? format.itemGap : format.tightGap;
+    return format.item(joined(item.tokens, { format, depth, isTight: !loose }, gap), marker, box);
+  });
+  return format.list(written, token);
 }
 
 function prefixed(text: string, first: string, rest: string): string {
