@@ -158,6 +158,26 @@ slackTest(
   },
 );
 
+slackTest("slack notes nothing as read while it cannot read", async (slack) => {
+  const clock = fakeClock(Date.now());
+  await using app = await TestSlack.connected(slack, { clock });
+  await slack.say(ALICE_DM, { text: "before" });
+  await app.heard("before");
+  const seen = seenIn(app.host);
+  slack.limitRate("users.conversations", 600);
+  slack.cut();
+  slack.write(ALICE_DM, { text: "in between" });
+  const asked = () => app.host.lines.some(({ message }) => message.includes("are tried again"));
+  await app.until(() => {
+    if (!asked()) clock.tick(1_000);
+    return asked();
+  });
+  for (let count = 0; count < 10; count += 1) clock.tick(30_000);
+  await slack.say(ALICE_DM, { text: "live" });
+  await app.heard("live");
+  assertEquals([app.turns("in between"), seenIn(app.host)], [0, seen]);
+});
+
 slackTest("slack reads behind a clock that was years ahead", async (slack) => {
   const years = 10 * 365 * 86_400_000;
   const ahead = await FakeHost.openWith({ name: "slack", clock: fakeClock(Date.now() + years) });

@@ -265,3 +265,26 @@ Deno.test("PostFeed begins now in no channel, and hears nothing older when it co
   await world.until(() => world.texts.includes("newer"));
   assertEquals(world.texts, ["newer"]);
 });
+
+Deno.test("PostFeed hears a channel whose list fails, and reads what was missed there after the next start", async () => {
+  const world = new World();
+  await world.feed.begin();
+  const { store, room } = world;
+  store.post(store.alice.id, room.id, "missed");
+  world.broken.set(room.id, null);
+  world.feed.catchUp();
+  world.say("live");
+  await world.until(() => {
+    world.clock.tick(1_000);
+    return world.added.length === 1;
+  });
+  assertEquals(world.texts, ["live"]);
+  assertEquals(world.cursors[room.id], undefined);
+  await world.feed.close();
+  world.broken.clear();
+  const next = world.openFeed();
+  await next.begin();
+  next.catchUp();
+  await world.until(() => world.texts.includes("missed"));
+  await next.close();
+});
