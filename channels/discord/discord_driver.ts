@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { GatewayDispatchPayload, RawFile } from "discord.js";
+import type { GatewayDispatchPayload } from "discord.js";
 import { PermanentDeliveryError } from "../../lib/channel/delivery_error.ts";
 import {
-  type ApprovalButton,
   boundedFetch,
   type Edit,
   failedCall,
@@ -32,7 +31,6 @@ import { Gateway } from "./gateway/gateway.ts";
 import { AnswerThreads } from "./inbound/answer_threads.ts";
 import type { InboundFile, InboundItem } from "./inbound/inbound_item.ts";
 import { InteractionResponder } from "./inbound/interaction_responder.ts";
-import { buttonId } from "./inbound/read_interaction.ts";
 import { filesOf, object } from "./inbound/read_message.ts";
 import { type ReceivedEvent, Receiver } from "./inbound/receiver.ts";
 import { type MessageRef, Sender } from "./outbound/sender.ts";
@@ -40,7 +38,7 @@ import { DiscordApi, isSnowflake } from "./rest/discord_api.ts";
 import { DiscordRest } from "./rest/discord_rest.ts";
 import { loginRefused } from "./rest/discord_faults.ts";
 import type { DiscordConfig } from "./settings.ts";
-import { renderPart, splitForDiscord } from "./text/to_discord.ts";
+import { splitForDiscord } from "./text/to_discord.ts";
 import { toStatus } from "./text/to_status.ts";
 import { wordsOf } from "./words.ts";
 
@@ -63,16 +61,6 @@ const FETCH_MS = 60_000;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 const MAX_FILES = 10;
-
-/** Discord notifies nobody of it. */
-const SILENT = 1 << 12;
-
-/** ACTION_ROW and BUTTON, and the colours of buttons. */
-const ROW = 1;
-const BUTTON = 2;
-const GREEN = 3;
-const RED = 4;
-const MAX_CUSTOM_ID_CHARS = 100;
 
 /** A file, and where it stands: addresses end after a day. */
 interface FileRef {
@@ -305,45 +293,17 @@ export class DiscordDriver implements PlatformDriver<InboundItem, MessageRef> {
     return true;
   }
 
-  async post({ chatId, text, kind, metadata, key, files, buttons }: Posting): Promise<MessageRef> {
-    const raw = files.map(async ({ path, name }): Promise<RawFile> => ({
-      name,
-      data: await Deno.readFile(path) as unknown as RawFile["data"],
-    }));
-    return await this.#sender.post({ chatId, metadata }, contentOf(text, kind), {
-      key,
-      files: await Promise.all(raw),
-      isAnswer: kind === "answer" && buttons === undefined,
-      ...kind === "note" && { body: { flags: SILENT } },
-      ...buttons !== undefined && { body: { components: rowsOf(buttons) } },
-    });
+  post(posting: Posting): Promise<MessageRef> {
+    return this.#sender.post(posting);
   }
 
-  async edit(ref: MessageRef, { text, kind }: Edit): Promise<void> {
-    const body = kind === "approval" ? { components: [] } : {};
-    await this.#sender.edit(ref, contentOf(text, kind), body);
+  edit(ref: MessageRef, edit: Edit): Promise<void> {
+    return this.#sender.edit(ref, edit);
   }
 
   removeNote({ channelId, id }: MessageRef): Promise<unknown> {
     return this.#api.deleteMessage(channelId, id);
   }
-}
-
-/** A note is small print already. */
-function contentOf(text: string, kind: Posting["kind"] | Edit["kind"]): string {
-  return kind === "note" ? text : renderPart(text);
-}
-
-/** None where one of them would carry more than it can. */
-function rowsOf(buttons: readonly ApprovalButton[]) {
-  const components = buttons.map(({ isApproval, label, approvalId, digest }) => ({
-    type: BUTTON,
-    style: isApproval ? GREEN : RED,
-    label: label.slice(0, 80),
-    custom_id: buttonId(isApproval, approvalId, digest),
-  }));
-  const fits = components.every(({ custom_id }) => custom_id.length <= MAX_CUSTOM_ID_CHARS);
-  return fits ? [{ type: ROW, components }] : [];
 }
 
 /** As many as one message takes. */

@@ -12,7 +12,13 @@ import {
   PermanentDeliveryError,
   UncertainDeliveryError,
 } from "../../../lib/channel/delivery_error.ts";
-import { noAnswer } from "../../../lib/channel/platform/mod.ts";
+import {
+  type ApprovalButton,
+  type Edit,
+  noAnswer,
+  type Posting,
+} from "../../../lib/channel/platform/mod.ts";
+import { buttonId } from "../inbound/read_interaction.ts";
 import {
   type DiscordApi,
   type InteractionRef,
@@ -20,6 +26,7 @@ import {
   type MessageBody,
 } from "../rest/discord_api.ts";
 import { discordCode } from "../rest/discord_faults.ts";
+import { renderPart } from "../text/to_discord.ts";
 
 /** Waits before a message that was cut off is given again under its nonce, milliseconds. */
 const AGAIN_MS = [500, 1_500];
@@ -33,30 +40,23 @@ const LOADING = 1 << 7;
 /** The bot may not read what stands in the channel, which a reply needs. */
 const NO_REPLY = 160002;
 
+/** Discord notifies nobody of it. */
+const SILENT = 1 << 12;
+
+/** ACTION_ROW and BUTTON, and the colours of buttons. */
+const ROW = 1;
+const BUTTON = 2;
+const GREEN = 3;
+const RED = 4;
+const MAX_CUSTOM_ID_CHARS = 100;
+
 /** Messages that were sent, and those that were replied to, as far as they are remembered. */
 const MAX_REMEMBERED = 1_000;
-
-/** Where a message goes. */
-export interface SendPlace {
-  chatId: string;
-  /** Of what it answers. */
-  metadata: Readonly<Record<string, unknown>>;
-}
 
 /** A message that is there. */
 export interface MessageRef {
   channelId: string;
   id: string;
-}
-
-/** What is said beside the text. */
-export interface PostOptions {
-  /** Makes its nonce; the same for the same message. */
-  key: string;
-  files?: RawFile[];
-  body?: MessageBody;
-  /** Shows what it answers. */
-  isAnswer?: boolean;
 }
 
 /** What a sender works with. */
@@ -90,37 +90,40 @@ export class Sender {
     return this.#sent.has(messageId);
   }
 
-  /** Puts a text of at most 2,000 characters into a chat. Rejects as a delivery does. */
-  async post(place: SendPlace, content: string, options: PostOptions): Promise<MessageRef> {
-    const { chatId, metadata } = place;
+  /** Puts a message into a chat. Rejects as a delivery does. */
+  async post({ chatId, text, kind, metadata, key, files, buttons }: Posting): Promise<MessageRef> {
     requireChat(chatId);
-    const { key, files = [], isAnswer = false } = options;
-    const said = {
-      content,
+    const raw = await Promise.all(files.map(async ({ path, name }): Promise<RawFile> => ({
+      name,
+      data: await Deno.readFile(path) as unknown as RawFile["data"],
+    })));
+    const said: MessageBody = {
+      content: contentOf(text, kind),
       allowed_mentions: MENTIONS,
-      ...options.body,
-      ...attachments(files),
+      ...kind === "note" && { flags: SILENT },
+      ...buttons !== undefined && { components: rowsOf(buttons) },
+      ...raw.length > 0 && { attachments: raw.map(({ name }, id) => ({ id, filename: name })) },
     };
-    const first = isAnswer ? await this.#answerInteraction(place, said, files) : undefined;
+    const isAnswer = kind === "answer" && buttons === undefined;
+    const first = isAnswer ? await this.#answerInteraction(metadata, said, raw) : undefined;
     if (first !== undefined) return { channelId: chatId, id: first.id };
     const reply = isAnswer ? this.#replyTo(chatId, metadata) : undefined;
     const body = { ...said, nonce: await this.#nonce(key), enforce_nonce: true };
     const { id } = reply === undefined
-      ? await this.#create(chatId, body, files)
-      : await this.#reply(chatId, reply, body, files);
+      ? await this.#create(chatId, body, raw)
+      : await this.#reply(chatId, reply, body, raw);
     remember(this.#sent, id);
     return { channelId: chatId, id };
   }
 
   /** Gives a message another text. Rejects as a delivery does. */
-  async edit(
-    { channelId, id }: MessageRef,
-    content: string,
-    body: MessageBody = {},
-  ): Promise<void> {
-    await this.#again(() =>
-      this.#deps.api.editMessage(channelId, id, { content, allowed_mentions: MENTIONS, ...body })
-    );
+  async edit({ channelId, id }: MessageRef, { text, kind }: Edit): Promise<void> {
+    const body: MessageBody = {
+      content: contentOf(text, kind),
+      allowed_mentions: MENTIONS,
+      ...kind === "approval" && { components: [] },
+    };
+    await this.#again(() => this.#deps.api.editMessage(channelId, id, body));
   }
 
   #create(chatId: string, body: MessageBody, files: RawFile[]): Promise<APIMessage> {
@@ -162,7 +165,7 @@ export class Sender {
 
   /** The first answer to a slash command stands where Discord shows that it is waited for. */
   async #answerInteraction(
-    { metadata }: SendPlace,
+    metadata: Posting["metadata"],
     body: MessageBody,
     files: RawFile[],
   ): Promise<APIMessage | undefined> {
@@ -186,7 +189,7 @@ export class Sender {
   }
 
   /** The message that it answers, the first time and where it stands in the same channel. */
-  #replyTo(chatId: string, metadata: SendPlace["metadata"]): string | undefined {
+  #replyTo(chatId: string, metadata: Posting["metadata"]): string | undefined {
     const { message_id: id, channel_id: channelId, direct } = metadata;
     if (!isSnowflake(id) || channelId !== chatId || direct === true) return undefined;
     return this.#replied.has(id) ? undefined : id;
@@ -212,8 +215,19 @@ function remember(ids: Set<string>, id: string): void {
   if (ids.size > MAX_REMEMBERED) ids.delete(ids.values().next().value!);
 }
 
-function attachments(files: readonly RawFile[]): MessageBody {
-  return files.length === 0
-    ? {}
-    : { attachments: files.map(({ name }, id) => ({ id, filename: name })) };
+/** A note is small print already. */
+function contentOf(text: string, kind: Posting["kind"] | Edit["kind"]): string {
+  return kind === "note" ? text : renderPart(text);
+}
+
+/** None where one of them would carry more than it can. */
+function rowsOf(buttons: readonly ApprovalButton[]) {
+  const components = buttons.map(({ isApproval, label, approvalId, digest }) => ({
+    type: BUTTON,
+    style: isApproval ? GREEN : RED,
+    label: label.slice(0, 80),
+    custom_id: buttonId(isApproval, approvalId, digest),
+  }));
+  const fits = components.every(({ custom_id }) => custom_id.length <= MAX_CUSTOM_ID_CHARS);
+  return fits ? [{ type: ROW, components }] : [];
 }
