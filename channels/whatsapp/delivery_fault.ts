@@ -12,24 +12,20 @@ import {
 } from "../../lib/channel/delivery_error.ts";
 import {
   callError,
-  FailedCall,
   type FailureTable,
   neverSent,
 } from "../../lib/channel/platform/mod.ts";
 
-const REFUSALS: Readonly<Record<number, string>> = {
-  403: "the account may not write there: it is no member, or was blocked",
-  404: "there is no such chat",
-  463:
-    "WhatsApp lets this account begin no new chats for now. Wait, and let people write to it first",
-};
-
 const WHATSAPP_FAULTS: FailureTable = {
   peer: "WhatsApp",
   // 479: the devices of whoever receives it have changed, and are asked for again.
-  statuses: { 401: "refused", 479: "failed", 502: "failed", 503: "failed", 504: "failed" },
+  kinds: { 401: "refused", 479: "failed", 502: "failed", 503: "failed", 504: "failed" },
   broken: "failed",
-  advice: ({ status }) => REFUSALS[status],
+  advice: {
+    403: "the account may not write there: it is no member, or was blocked",
+    404: "there is no such chat",
+    463: "it lets this account begin no new chats for now. Wait, and let people write to it first",
+  },
   unsaidMs: 60_000,
 };
 
@@ -42,7 +38,7 @@ interface BoomLike {
 
 /** A message that the server has refused, by the code that it says. */
 export function refusedMessage(status: number): Error {
-  return callError(new FailedCall({ status }), WHATSAPP_FAULTS, { what: "the message" });
+  return callError(WHATSAPP_FAULTS, { status, what: "the message" });
 }
 
 /** An error of a request, as a delivery fails. Messages themselves are confirmed in another way. */

@@ -7,40 +7,35 @@
 import { DiscordAPIError, HTTPError } from "discord.js";
 import {
   callError,
-  FailedCall,
   failedCall,
   type FailureTable,
   noAnswer,
 } from "../../../lib/channel/platform/mod.ts";
 
-/** What to do, by Discord's own codes (developer documentation, "Opcodes and Status Codes", "JSON"). */
-const ADVICE: Readonly<Record<string, string>> = {
-  10003: "the channel is gone, or the bot is no longer on its server",
-  10004: "the server is gone, or the bot is no longer on it",
-  10008: "the message is gone",
-  40005: "the files are too large for this server",
-  40067: "a post of a forum needs a tag; send into a thread of it",
-  50001: "the bot does not see the channel: give its role View Channel there",
-  50007:
-    "this person takes no direct messages from it: they have to allow direct messages of the server",
-  50008: "this kind of channel takes no messages",
-  50013: "the bot lacks a permission: give its role Send Messages, Send Messages in Threads and " +
-    "Attach Files there",
-  50083: "the thread is archived and locked: a moderator has to open it",
-  50278: "the bot and this person share no server",
-  160005: "the thread is locked: a moderator has to open it",
-  240000: "AutoMod of the server refuses the text",
-};
-
-const NEW_TOKEN =
-  "make a new token in the developer portal (Bot, Reset Token), and set channels.discord.token";
-
 const DISCORD_FAULTS: FailureTable = {
   peer: "Discord",
-  statuses: { 409: "failed" },
+  kinds: { 409: "failed" },
   // A message that it has taken all the same is known by its nonce.
   broken: "failed",
-  advice: ({ status, code }) => status === 401 ? NEW_TOKEN : ADVICE[code],
+  // Developer documentation, "Opcodes and Status Codes", "JSON".
+  advice: {
+    401: "make a new token in the developer portal (Bot, Reset Token), and set channels.discord.token",
+    10003: "the channel is gone, or the bot is no longer on its server",
+    10004: "the server is gone, or the bot is no longer on it",
+    10008: "the message is gone",
+    40005: "the files are too large for this server",
+    40067: "a post of a forum needs a tag; send into a thread of it",
+    50001: "the bot does not see the channel: give its role View Channel there",
+    50007:
+      "this person takes no direct messages from it: they have to allow direct messages of the server",
+    50008: "this kind of channel takes no messages",
+    50013: "the bot lacks a permission: give its role Send Messages, Send Messages in Threads and " +
+      "Attach Files there",
+    50083: "the thread is archived and locked: a moderator has to open it",
+    50278: "the bot and this person share no server",
+    160005: "the thread is locked: a moderator has to open it",
+    240000: "AutoMod of the server refuses the text",
+  },
 };
 
 /** Answers of a guard in front of Discord, where Discord's own would have a code. */
@@ -54,13 +49,13 @@ export function discordCode(error: unknown): number | undefined {
 
 /** The words for a token that is refused. */
 export function loginRefused(): Error {
-  return callError(new FailedCall({ status: 401 }), DISCORD_FAULTS);
+  return callError(DISCORD_FAULTS, { status: 401 });
 }
 
 /** The error of a call, as discord.js has it. */
 export function discordFault(error: unknown): unknown {
   if (error instanceof HTTPError) {
-    return callError(new FailedCall({ status: error.status }), DISCORD_FAULTS);
+    return callError(DISCORD_FAULTS, { status: error.status });
   }
   // It has said yes, and then no JSON.
   if (error instanceof SyntaxError) return noAnswer("Discord's answer is no JSON");
@@ -69,5 +64,5 @@ export function discordFault(error: unknown): unknown {
   const code = typeof error.code === "number" ? String(error.code) : "";
   const said = `${message.replaceAll(/\s+/g, " ").slice(0, 300)}, ${code || status}`;
   const kind = code === "" && IN_FRONT.includes(status) ? "away" : undefined;
-  return callError(new FailedCall({ status, code, said }), DISCORD_FAULTS, { kind });
+  return callError(DISCORD_FAULTS, { status, code, said, kind });
 }

@@ -12,7 +12,6 @@ import {
 } from "../../../lib/channel/delivery_error.ts";
 import {
   callError,
-  FailedCall,
   failedCall,
   type FailureTable,
   pauseOf,
@@ -22,29 +21,28 @@ import {
 const UNKNOWN_SESSION =
   "it does not know the session (any more): it was signed out, or the access token is wrong";
 
-const ADVICE: Readonly<Record<string, string>> = {
-  M_UNKNOWN_TOKEN: UNKNOWN_SESSION,
-  M_MISSING_TOKEN: UNKNOWN_SESSION,
-  M_USER_DEACTIVATED: "the account of the bot is deactivated",
-  M_USER_LOCKED: "the account of the bot is locked",
-  M_FORBIDDEN: "the bot may not write there: it is not in the room, or its power level is too low",
-  M_TOO_LARGE: "that is too large for the homeserver",
-  M_NOT_FOUND: "there is no such room",
-};
-
 const MATRIX_FAULTS: FailureTable = {
   peer: "The homeserver",
-  codes: {
+  // An event with the same transaction id again is that event: nothing is uncertain.
+  kinds: {
     M_UNKNOWN_TOKEN: "login",
     M_MISSING_TOKEN: "login",
     M_USER_DEACTIVATED: "login",
     M_USER_LOCKED: "login",
     M_LIMIT_EXCEEDED: "later",
+    ...{ 401: "refused", 502: "failed", 503: "failed", 504: "failed" },
   },
-  // An event with the same transaction id again is that event: nothing is uncertain.
-  statuses: { 401: "refused", 502: "failed", 503: "failed", 504: "failed" },
   broken: "failed",
-  advice: ({ code }) => Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined,
+  advice: {
+    M_UNKNOWN_TOKEN: UNKNOWN_SESSION,
+    M_MISSING_TOKEN: UNKNOWN_SESSION,
+    M_USER_DEACTIVATED: "the account of the bot is deactivated",
+    M_USER_LOCKED: "the account of the bot is locked",
+    M_FORBIDDEN:
+      "the bot may not write there: it is not in the room, or its power level is too low",
+    M_TOO_LARGE: "that is too large for the homeserver",
+    M_NOT_FOUND: "there is no such room",
+  },
 };
 
 const LONGEST_WAIT_MS = 60 * 60_000;
@@ -75,10 +73,7 @@ function httpFault(error: HTTPError): Error {
   // Without an error of the API it is a proxy that answers, of a server that is not there.
   const kind = code === "" && !isLimited ? "away" : undefined;
   const retryAfterMs = isLimited ? waitOf(error, data) : undefined;
-  return callError(new FailedCall({ status, code, said, data }), MATRIX_FAULTS, {
-    kind,
-    retryAfterMs,
-  });
+  return callError(MATRIX_FAULTS, { status, code, said, data, kind, retryAfterMs });
 }
 
 /** The server wants the same device to log in again. */

@@ -7,14 +7,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import {
-  boundedFetch,
-  bytesOf,
-  callError,
-  FailedCall,
-  noAnswer,
-  Pauses,
-} from "../../../lib/channel/platform/mod.ts";
+import { boundedFetch, bytesOf, callError, noAnswer, Pauses } from "../../../lib/channel/platform/mod.ts";
 import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";
 import { Client4 } from "./mattermost_package.ts";
 
@@ -108,13 +101,13 @@ export class MattermostClient extends Client4 {
       this.#pauses.begin(ALL, waitMs);
       throw rateLimited(waitMs);
     }
-    throw callError(new FailedCall({ status, ...await saidBy(answer) }), MATTERMOST_FAULTS);
+    throw callError(MATTERMOST_FAULTS, { status, ...await saidBy(answer) });
   }
 }
 
 function rateLimited(retryAfterMs: number): Error {
   const said = `it asks for a pause of ${Math.ceil(retryAfterMs / 1_000)} s`;
-  return callError(new FailedCall({ status: 429, said }), MATTERMOST_FAULTS, { retryAfterMs });
+  return callError(MATTERMOST_FAULTS, { status: 429, said, retryAfterMs });
 }
 
 /** Seconds of `Retry-After`, else of `X-RateLimit-Reset`: seconds from now, or since 1970. */

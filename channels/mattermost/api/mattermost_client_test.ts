@@ -1,13 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
-import {
-  LoginRefusedError,
-  NotConnectedError,
-  PermanentDeliveryError,
-  RetryLaterError,
-  UncertainDeliveryError,
-} from "../../../lib/channel/delivery_error.ts";
-import { callError, FailedCall, ofRepeatable } from "../../../lib/channel/platform/mod.ts";
+import { LoginRefusedError, NotConnectedError, PermanentDeliveryError, RetryLaterError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import { callError, ofRepeatable } from "../../../lib/channel/platform/mod.ts";
 import { MattermostClient } from "./mattermost_client.ts";
 import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";
 import { freePort } from "../../../tests/support/free_port.ts";
@@ -130,8 +124,7 @@ Deno.test("MattermostClient reads how long to wait from either header, within bo
 });
 
 Deno.test("MATTERMOST_FAULTS takes for good what a repeat cannot mend, and nothing else", () => {
-  const error = (status: number) =>
-    callError(new FailedCall({ status, said: "words" }), MATTERMOST_FAULTS);
+  const error = (status: number) => callError(MATTERMOST_FAULTS, { status, said: "words" });
   for (const status of [400, 403, 404, 405, 413, 501 - 100]) {
     const expected = status === 401 ? LoginRefusedError : PermanentDeliveryError;
     assert(error(status) instanceof expected, String(status));

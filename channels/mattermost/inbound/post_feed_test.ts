@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
 import type { IntakeEntry } from "../../../lib/channel/platform/intake.ts";
-import { callError, FailedCall } from "../../../lib/channel/platform/mod.ts";
+import { callError } from "../../../lib/channel/platform/mod.ts";
 import { MATTERMOST_FAULTS } from "../api/mattermost_faults.ts";
 import type { MattermostClient } from "../api/mattermost_client.ts";
 import { type FakePost, FakeStore } from "../testing/fake_store.ts";
@@ -40,7 +40,7 @@ class World {
       },
       getPosts: (id: string, page: number, size: number) => {
         if (this.refused.has(id)) {
-          return Promise.reject(callError(new FailedCall({ status: 403 }), MATTERMOST_FAULTS));
+          return Promise.reject(callError(MATTERMOST_FAULTS, { status: 403 }));
         }
         if (this.broken.has(id)) return Promise.resolve(this.broken.get(id));
         const posts = this.store.page(id, page, size);
@@ -139,8 +139,7 @@ Deno.test("PostFeed waits as long as the server asks for, and holds what comes m
   const world = new World();
   world.store.post(world.store.alice.id, world.room.id, "before the first start");
   await world.feed.begin();
-  const limited = new FailedCall({ status: 429 });
-  world.failures.push(callError(limited, MATTERMOST_FAULTS, { retryAfterMs: 90_000 }));
+  world.failures.push(callError(MATTERMOST_FAULTS, { status: 429, retryAfterMs: 90_000 }));
   world.feed.catchUp();
   world.say("live");
   await world.until(() => world.warnings.length === 1);

@@ -6,9 +6,8 @@
 
 import {
   callError,
-  FailedCall,
+  type CallFacts,
   failedCall,
-  type FailureKind,
   type FailureTable,
 } from "../../../lib/channel/platform/mod.ts";
 
@@ -25,15 +24,14 @@ export const CODES = {
 
 const SIGNAL_FAULTS: FailureTable = {
   peer: "signal-cli",
-  codes: {
+  kinds: {
+    // JSON-RPC has no statuses.
+    0: "refused",
     [CODES.rateLimit]: "later",
     // No message has left: signal-cli has no connection to Signal.
     [CODES.io]: "failed",
     [CODES.internal]: "failed",
   },
-  // JSON-RPC has none.
-  statuses: { 0: "refused" },
-  advice: ({ data: { advice } }) => advice as string | undefined,
   unsaidMs: 60_000,
 };
 
@@ -57,18 +55,16 @@ export function rpcFault(code: number, said: string, response: unknown): Error {
     ? given.filter((one) => typeof one === "object" && one)
     : [];
   const seconds = Math.max(0, ...results.map((one) => Number(one.retryAfterSeconds ?? 0)));
-  const { kind, advice } = meaningOf(code, said, results);
-  return callError(new FailedCall({ code: String(code), said, data: { advice } }), SIGNAL_FAULTS, {
-    kind,
-    retryAfterMs: seconds > 0 ? seconds * 1_000 : undefined,
-  });
+  const retryAfterMs = seconds > 0 ? seconds * 1_000 : undefined;
+  const meaning = meaningOf(code, said, results);
+  return callError(SIGNAL_FAULTS, { code: String(code), said, retryAfterMs, ...meaning });
 }
 
 function meaningOf(
   code: number,
   said: string,
   results: readonly SendResult[],
-): { kind?: FailureKind; advice?: string } {
+): Pick<CallFacts, "kind" | "advice"> {
   const types = new Set(code === CODES.user ? results.map(({ type }) => type) : []);
   if (code === CODES.rateLimit || types.has("RATE_LIMIT_FAILURE")) {
     const token = results.find(({ token }) => token !== undefined)?.token;

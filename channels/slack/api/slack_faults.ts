@@ -10,9 +10,8 @@ import { ErrorCode } from "@slack/web-api";
 import { PermanentDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import {
   callError,
-  FailedCall,
+  type CallFacts,
   failedCall,
-  type FailureKind,
   type FailureTable,
   neverSent,
   noAnswer,
@@ -29,49 +28,37 @@ const LOGIN_CODES: Readonly<Record<string, string>> = {
   team_disabled: "the workspace was closed",
 };
 
-/** What a person has to do, where the name alone does not say it. */
-const ADVICE: Readonly<Record<string, string>> = {
-  channel_not_found: "there is no such conversation, or the app was never invited to it: " +
-    "write /invite and the app's name there",
-  not_in_channel: "the app is no member of it: write /invite and the app's name there",
-  is_archived: "it is archived: unarchive it",
-  restricted_action: "the workspace does not let the app post there",
-  msg_too_long: "the text is too long for Slack",
-  messages_tab_disabled: "allow messages in the app's settings: App Home, Messages Tab",
-  user_not_found: "there is no such member",
-  cannot_dm_bot: "Slack lets no app write to another app",
-  thread_not_found: "its thread was deleted",
-  message_not_found: "the message was deleted",
-  not_allowed_token_type: "the token is of another kind: botToken begins with xoxb-, " +
-    "appToken with xapp-",
-};
-
-const CODES: Readonly<Record<string, FailureKind>> = {
-  ...Object.fromEntries(Object.keys(LOGIN_CODES).map((code) => [code, "login"] as const)),
-  ratelimited: "later",
-  rate_limited: "later",
-  // It may be over when it is tried again, and nothing was done.
-  service_unavailable: "failed",
-  request_timeout: "failed",
-  team_added_to_org: "failed",
-  accesslimited: "failed",
-  // Slack says of these that some of it may have been done.
-  internal_error: "uncertain",
-  fatal_error: "uncertain",
-};
-
 const SLACK_FAULTS: FailureTable = {
   peer: "Slack",
-  codes: CODES,
-  // What Slack refuses is an answer with `ok: false`. A proxy says little of what became of a call.
-  statuses: { 200: "refused", 502: "uncertain" },
-  advice: ({ code, data: { field, needed } }) => {
-    if (code === "missing_scope") {
-      return `the app lacks the scope ${needed}: add it under OAuth & Permissions, ` +
-        "Bot Token Scopes, and install the app again";
-    }
-    if (Object.hasOwn(LOGIN_CODES, code)) return `${field}: ${LOGIN_CODES[code]} (${code})`;
-    return Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
+  kinds: {
+    ...Object.fromEntries(Object.keys(LOGIN_CODES).map((code) => [code, "login"] as const)),
+    ratelimited: "later",
+    rate_limited: "later",
+    // It may be over when it is tried again, and nothing was done.
+    service_unavailable: "failed",
+    request_timeout: "failed",
+    team_added_to_org: "failed",
+    accesslimited: "failed",
+    // Slack says of these that some of it may have been done.
+    internal_error: "uncertain",
+    fatal_error: "uncertain",
+    // What Slack refuses is an answer with `ok: false`. A proxy says little of what became of a call.
+    ...{ 200: "refused", 502: "uncertain" },
+  },
+  advice: {
+    channel_not_found: "there is no such conversation, or the app was never invited to it: " +
+      "write /invite and the app's name there",
+    not_in_channel: "the app is no member of it: write /invite and the app's name there",
+    is_archived: "it is archived: unarchive it",
+    restricted_action: "the workspace does not let the app post there",
+    msg_too_long: "the text is too long for Slack",
+    messages_tab_disabled: "allow messages in the app's settings: App Home, Messages Tab",
+    user_not_found: "there is no such member",
+    cannot_dm_bot: "Slack lets no app write to another app",
+    thread_not_found: "its thread was deleted",
+    message_not_found: "the message was deleted",
+    not_allowed_token_type: "the token is of another kind: botToken begins with xoxb-, " +
+      "appToken with xapp-",
   },
   unsaidMs: 30_000,
 };
@@ -83,7 +70,7 @@ export function refusedAs(error: unknown): string {
 
 /** Slack wants no more of a method for so long, milliseconds; default: it does not say for how long. */
 export function slackPause(method: string, retryAfterMs?: number): Error {
-  return callError(new FailedCall({ status: 429 }), SLACK_FAULTS, { what: method, retryAfterMs });
+  return callError(SLACK_FAULTS, { what: method, status: 429, retryAfterMs });
 }
 
 /** The error that a call is over with; `field`: whose token it was. */
@@ -93,26 +80,33 @@ export function slackFault(
   field: "botToken" | "appToken" = "botToken",
 ): Error {
   const { code, retryAfter, data, statusCode, headers, original, message } = Object(error);
-  const fault = (call: Partial<FailedCall>, kind?: FailureKind) =>
-    callError(new FailedCall(call), SLACK_FAULTS, { what: method, kind });
+  const fault = (facts: CallFacts) => callError(SLACK_FAULTS, { what: method, ...facts });
   switch (code) {
     case ErrorCode.RateLimitedError:
       return slackPause(method, Number(retryAfter) * 1_000);
     case ErrorCode.PlatformError: {
       const { error: name, needed } = Object(data) as Record<string, unknown>;
       if (!isWord(name, /^[a-z0-9_.:-]{1,80}$/)) break;
-      const scope = isWord(needed, /^[a-z:_., ]{1,200}$/) ? needed : "that it takes";
-      return fault({ status: 200, code: name, data: { field, needed: scope } });
+      return fault({ status: 200, code: name, advice: adviceOf(name, field, needed) });
     }
     case ErrorCode.HTTPError: {
       // What stands before Slack says 503 too where it has lost an answer; with a time it has asked nobody.
       const isAway = statusCode === 503 && Object(headers)["retry-after"] !== undefined;
-      return fault({ status: Number(statusCode) }, isAway ? "away" : "uncertain");
+      return fault({ status: Number(statusCode), kind: isAway ? "away" : "uncertain" });
     }
   }
   if (failedCall(original) !== undefined) return original;
   if (String(message).startsWith("Retry header did not contain")) return slackPause(method);
-  return neverSent(error) ? fault({}, "away") : noAnswer(`Slack did not answer (${method})`);
+  return neverSent(error) ? fault({ kind: "away" }) : noAnswer(`Slack did not answer (${method})`);
+}
+
+/** What depends on the token, or on what is asked for. */
+function adviceOf(code: string, field: string, needed: unknown): string | undefined {
+  if (Object.hasOwn(LOGIN_CODES, code)) return `${field}: ${LOGIN_CODES[code]} (${code})`;
+  if (code !== "missing_scope") return undefined;
+  const scope = isWord(needed, /^[a-z:_., ]{1,200}$/) ? needed : "that it takes";
+  return `the app lacks the scope ${scope}: add it under OAuth & Permissions, ` +
+    "Bot Token Scopes, and install the app again";
 }
 
 function isWord(value: unknown, pattern: RegExp): value is string {

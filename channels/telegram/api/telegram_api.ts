@@ -11,7 +11,6 @@ import {
   boundedFetch,
   bytesOf,
   callError,
-  FailedCall,
   failedCall,
   noAnswer,
   pauseOf,
@@ -74,7 +73,10 @@ export class TelegramApi {
     const { token, apiUrl: apiRoot } = this.#deps;
     const { chat_id: chat = "" } = parameters as { chat_id?: string | number };
     const leftMs = this.#pauses.leftMs(String(chat));
-    if (leftMs > 0) throw refusal(method, { status: 429, said: "it is flooded" }, leftMs);
+    if (leftMs > 0) {
+      const said = "it is flooded";
+      throw callError(TELEGRAM_FAULTS, { what: method, status: 429, said, retryAfterMs: leftMs });
+    }
     const { raw } = new Api(token, {
       apiRoot,
       fetch: (input: string, init?: RequestInit) => this.#fetch(input, init, { signal, timeoutMs }),
@@ -108,7 +110,7 @@ export class TelegramApi {
     });
     return bytesOf(answer.then((answer) => {
       if (answer.ok) return answer;
-      throw refusal("a file", { status: answer.status });
+      throw callError(TELEGRAM_FAULTS, { what: "a file", status: answer.status });
     }));
   }
 
@@ -125,7 +127,7 @@ export class TelegramApi {
     const { status } = answer;
     // Somebody who stands before it says nothing of what became of it.
     const kind = [413, 502, 503].includes(status) ? undefined : "uncertain";
-    throw callError(new FailedCall({ status }), TELEGRAM_FAULTS, { what: "a request", kind });
+    throw callError(TELEGRAM_FAULTS, { status, what: "a request", kind });
   }
 
   #refused(method: string, { error_code, description, parameters }: GrammyError): Error {
@@ -135,7 +137,9 @@ export class TelegramApi {
     const status = error_code === 404 && said === "Not Found" ? 401 : error_code;
     const seconds = Number(parameters.retry_after);
     const retryAfterMs = seconds > 0 ? seconds * 1_000 : undefined;
-    return refusal(method, { status, said, data: { ...parameters } }, retryAfterMs);
+    return callError(TELEGRAM_FAULTS, {
+      ...{ what: method, status, said, data: { ...parameters }, retryAfterMs },
+    });
   }
 
   /** Such as for a file that could not be read to its end. */
@@ -152,8 +156,4 @@ export class TelegramApi {
     const said = text.replaceAll(token, "***");
     return secret === "" ? said : said.replaceAll(secret, "***");
   }
-}
-
-function refusal(what: string, call: Partial<FailedCall>, retryAfterMs?: number): Error {
-  return callError(new FailedCall(call), TELEGRAM_FAULTS, { what, retryAfterMs });
 }

@@ -46,24 +46,24 @@ export class FailedCall {
 export interface FailureTable {
   /** Who answers, at the head of a sentence. */
   peer: string;
-  /** By the platform's codes, which go before statuses. */
-  codes?: Readonly<Record<string, FailureKind>>;
-  /** By statuses, where they mean something else than they do by themselves (`usualKind`). */
-  statuses?: Readonly<Record<number, FailureKind>>;
-  /** What an answer of 500 and more means; default `uncertain`. */
+  /** By the platform's codes, and by statuses where they mean something else than they usually do. */
+  kinds?: Readonly<Record<string, FailureKind>>;
+  /** What any other answer of 500 and more means; default `uncertain`. */
   broken?: FailureKind;
-  /** What a person has to do, or why, where the platform's own words do not say it. */
-  advice?: (call: FailedCall) => string | undefined;
+  /** What a person has to do, or why it is so, where the platform's words do not say it: by the same. */
+  advice?: Readonly<Record<string, string>>;
+  /** The same by patterns of the code and the words; goes first. */
+  reasons?: readonly (readonly [RegExp, string])[];
   /** Where the platform does not say how long to wait, milliseconds; default 5,000. */
   unsaidMs?: number;
 }
 
-/** What is known beside the answer. */
-export interface CallFacts {
+/** What is known of a call, and what the table says otherwise. */
+export interface CallFacts extends Partial<FailedCall> {
   /** What was asked for, as the object of a sentence; default `it`. */
   what?: string;
-  /** What the table says otherwise. */
   kind?: FailureKind;
+  advice?: string;
   /** How long to wait, milliseconds. */
   retryAfterMs?: number;
 }
@@ -78,14 +78,14 @@ export function failedCall(error: unknown): FailedCall | undefined {
 }
 
 /** The error of a call, with the call as its cause. */
-export function callError(
-  call: FailedCall,
-  table: FailureTable,
-  { what = "it", kind = kindOf(call, table), retryAfterMs }: CallFacts = {},
-): Error {
-  const { peer, advice, unsaidMs = 5_000 } = table;
+export function callError(table: FailureTable, facts: CallFacts): Error {
+  const call = new FailedCall(facts);
+  const { peer, reasons, unsaidMs = 5_000 } = table;
+  const { what = "it", kind = kindOf(call, table), retryAfterMs = unsaidMs } = facts;
   const answer = call.said || call.code || `status ${call.status}`;
-  const why = advice?.(call);
+  const why = facts.advice ??
+    reasons?.find(([pattern]) => pattern.test(`${call.code} ${call.said}`))?.[1] ??
+    entryOf(call, table.advice);
   const words = why === undefined ? answer : `${why} (${answer})`;
   const error = ((): Error => {
     switch (kind) {
@@ -93,10 +93,7 @@ export function callError(
         // A server may repeat there what it was given.
         return new LoginRefusedError(`${peer} refuses the login: ${why ?? answer}`);
       case "later":
-        return new RetryLaterError(
-          `${peer} takes ${what} again later: ${words}`,
-          retryAfterMs ?? unsaidMs,
-        );
+        return new RetryLaterError(`${peer} takes ${what} again later: ${words}`, retryAfterMs);
       case "refused":
         return new PermanentDeliveryError(`${peer} refused ${what}: ${words}`);
       case "failed":
@@ -140,13 +137,19 @@ export function ofRepeatable(error: unknown): unknown {
   return plain;
 }
 
-function kindOf(
-  { status, code }: FailedCall,
-  { codes = {}, statuses = {}, broken = "uncertain" }: FailureTable,
-): FailureKind {
-  if (Object.hasOwn(codes, code)) return codes[code]!;
+function kindOf(call: FailedCall, { kinds, broken = "uncertain" }: FailureTable): FailureKind {
+  const { status } = call;
   const isBroken = status >= 500 && !AWAY.includes(status);
-  return statuses[status] ?? (isBroken ? broken : usualKind(status));
+  return entryOf(call, kinds) ?? (isBroken ? broken : usualKind(status));
+}
+
+/** Of the code, or else of the status. */
+function entryOf<T>(
+  { code, status }: FailedCall,
+  entries: Readonly<Record<string, T>> = {},
+): T | undefined {
+  const key = [code, String(status)].find((one) => Object.hasOwn(entries, one));
+  return key === undefined ? undefined : entries[key];
 }
 
 function usualKind(status: number): FailureKind {

@@ -18,9 +18,9 @@ import {
 
 const TABLE: FailureTable = {
   peer: "Acme",
-  codes: { gone: "refused", busy: "failed", bad_token: "login" },
-  statuses: { 409: "failed" },
-  advice: ({ code }) => code === "gone" ? "the room is gone; make another" : undefined,
+  kinds: { gone: "refused", busy: "failed", bad_token: "login", 409: "failed" },
+  advice: { gone: "the room is gone; make another" },
+  reasons: [[/too many words/, "make it shorter"]],
   unsaidMs: 7_000,
 };
 
@@ -42,36 +42,37 @@ Deno.test("callError() reads the platform's code, then the table's statuses, the
       [{ status: 400, code: "toString" }, PermanentDeliveryError],
     ] as const
   ) {
-    assertEquals(callError(new FailedCall(call), TABLE).constructor, type, JSON.stringify(call));
+    assertEquals(callError(TABLE, call).constructor, type, JSON.stringify(call));
   }
-  const broken = callError(new FailedCall({ status: 500 }), { ...TABLE, broken: "failed" });
+  const broken = callError({ ...TABLE, broken: "failed" }, { status: 500 });
   assertEquals(broken.constructor, Error);
 });
 
 Deno.test("callError() says who refuses what, and what to do about it", () => {
-  const call = new FailedCall({ status: 400, code: "gone", said: "No such room" });
-  const error = callError(call, TABLE, { what: "the message" });
+  const call = { status: 400, code: "gone", said: "No such room" };
+  const error = callError(TABLE, { ...call, what: "the message" });
   assertEquals(
     error.message,
     "Acme refused the message: the room is gone; make another (No such room)",
   );
-  assertEquals(failedCall(error), call);
+  assertEquals(failedCall(error), new FailedCall(call));
+  const long = callError(TABLE, { status: 400, said: "too many words" });
+  assertEquals(long.message, "Acme refused it: make it shorter (too many words)");
   assertEquals(failedCall(new Error("another", { cause: new Error("x") })), undefined);
 });
 
 Deno.test("pauseOf() is what the platform says, or the table's, and nothing while it is away", () => {
-  const limited = new FailedCall({ status: 429 });
-  assertEquals(pauseOf(callError(limited, TABLE, { retryAfterMs: 90 })), 90);
-  assertEquals(pauseOf(callError(limited, TABLE)), 7_000);
-  assertEquals(pauseOf(callError(new FailedCall({ status: 503 }), TABLE)), 0);
+  assertEquals(pauseOf(callError(TABLE, { status: 429, retryAfterMs: 90 })), 90);
+  assertEquals(pauseOf(callError(TABLE, { status: 429 })), 7_000);
+  assertEquals(pauseOf(callError(TABLE, { status: 503 })), 0);
 });
 
 Deno.test("ofRepeatable() leaves nothing uncertain, and costs no attempt where nobody has answered", () => {
   const silent = noAnswer("cut off");
   assertInstanceOf(ofRepeatable(silent), NotConnectedError);
   assertEquals(failedCall(ofRepeatable(silent)), failedCall(silent));
-  const broken = ofRepeatable(callError(new FailedCall({ status: 500 }), TABLE));
+  const broken = ofRepeatable(callError(TABLE, { status: 500 }));
   assert(!(broken instanceof UncertainDeliveryError) && !(broken instanceof RetryLaterError));
-  const refused = callError(new FailedCall({ status: 400 }), TABLE);
+  const refused = callError(TABLE, { status: 400 });
   assertEquals(ofRepeatable(refused), refused);
 });
