@@ -40,7 +40,13 @@ import { serveWebhook } from "./inbound/serve_webhook.ts";
 import { everyMsIn, isGroup, parseChat } from "./outbound/chat_place.ts";
 import { ClickAnswers } from "./outbound/click_answers.ts";
 import { groupFiles, MAX_FILE_BYTES } from "./outbound/outgoing_kinds.ts";
-import { editText, sendFiles, sendText, type SentMessage } from "./outbound/send_text.ts";
+import {
+  editText,
+  sendFiles,
+  type SendOptions,
+  sendText,
+  type SentMessage,
+} from "./outbound/send_text.ts";
 import type { TelegramConfig } from "./settings.ts";
 import {
   htmlOf,
@@ -265,16 +271,19 @@ export class TelegramDriver implements PlatformDriver<Heard, TelegramRef> {
 
   async post(posting: Posting): Promise<TelegramRef> {
     const { chatId, text, kind, files, buttons } = posting;
-    const place = parseChat(chatId);
-    const options = {
-      replyTo: this.#replyTo(posting),
-      isSilent: kind === "note",
-      ...buttons !== undefined && { keyboard: this.#keyboardOf(buttons) },
+    const replyTo = this.#replyTo(posting);
+    const options: SendOptions = {
+      ...parseChat(chatId),
+      // It may be gone by now: the answer is sent all the same.
+      ...replyTo !== undefined &&
+        { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } },
+      ...kind === "note" && { disable_notification: true },
+      ...buttons !== undefined && { reply_markup: this.#keyboardOf(buttons) },
     };
     const call = this.#call.bind(this);
     const sent = files.length > 0
-      ? await sendFiles(call, place, { html: htmlOf(text), files }, options)
-      : await sendText(call, place, htmlOf(text), options);
+      ? await sendFiles(call, { html: htmlOf(text), files }, options)
+      : await sendText(call, htmlOf(text), options);
     return { ...sent, botId: this.#me.id };
   }
 

@@ -5,7 +5,6 @@
  */
 
 import { InputFile } from "grammy/web";
-import type { InlineKeyboardMarkup } from "grammy/types";
 import type { OutgoingFile } from "../../../lib/channel/platform/mod.ts";
 import { UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
 import type {
@@ -25,13 +24,8 @@ export interface SentMessage {
   message_id: number;
 }
 
-/** What a message has beside its text. */
-export interface SendOptions {
-  /** The message that it answers. */
-  replyTo?: number;
-  isSilent?: boolean;
-  keyboard?: InlineKeyboardMarkup;
-}
+/** Where a message goes, and what it has beside its text. */
+export type SendOptions = Omit<TelegramParameters<"sendMessage">, "chat_id" | "text"> & ChatPlace;
 
 /** Calls a method that has a `chat_id`. */
 export type ChatCall = <M extends TelegramMethod>(
@@ -63,13 +57,14 @@ const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 /** Posts a text. */
 export async function sendText(
   call: ChatCall,
-  place: ChatPlace,
   html: string,
   options: SendOptions,
 ): Promise<SentMessage> {
-  const common = { ...place, ...parametersOf(options), ...NO_PREVIEW };
   return sentOf(
-    await withoutMarkup(html, (text) => call("sendMessage", { ...common, ...text })),
+    await withoutMarkup(
+      html,
+      (text) => call("sendMessage", { ...options, ...NO_PREVIEW, ...text }),
+    ),
   );
 }
 
@@ -87,14 +82,13 @@ export async function editText(call: ChatCall, message: SentMessage, html: strin
 /** Sends one file or one album. What Telegram does not take as what it is goes as a document. */
 export async function sendFiles(
   call: ChatCall,
-  place: ChatPlace,
   { html, files }: { html: string; files: readonly OutgoingFile[] },
   options: SendOptions,
 ): Promise<SentMessage> {
   const send = (kinds: readonly FileKind[]) =>
     withoutMarkup(html, ({ text, ...mode }) => {
       const caption = text === "" ? {} : { caption: text, ...mode };
-      return sendAs(call, { ...place, ...parametersOf(options) }, files, kinds, caption);
+      return sendAs(call, options, files, kinds, caption);
     });
   const kinds = files.map(kindOf);
   try {
@@ -108,7 +102,7 @@ export async function sendFiles(
 
 async function sendAs(
   call: ChatCall,
-  common: ChatPlace,
+  common: SendOptions,
   files: readonly OutgoingFile[],
   kinds: readonly FileKind[],
   caption: { caption?: string; parse_mode?: "HTML" },
@@ -131,16 +125,6 @@ async function sendAs(
     options,
   );
   return (sent as unknown[] | null)?.[0];
-}
-
-/** A message that is answered may be gone by now: the answer is sent all the same. */
-function parametersOf({ replyTo, isSilent, keyboard }: SendOptions) {
-  return {
-    ...replyTo !== undefined &&
-      { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } },
-    ...isSilent && { disable_notification: true },
-    ...keyboard !== undefined && { reply_markup: keyboard },
-  };
 }
 
 function sentOf(sent: unknown): SentMessage {
