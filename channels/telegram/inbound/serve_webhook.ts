@@ -39,11 +39,11 @@ const RECENT_MS = 2 * LOOK_MS;
  */
 export async function serveWebhook(deps: WebhookDeps, signal: AbortSignal): Promise<string> {
   const { config: { webhookHost, webhookPort: port, webhookUrl, webhookSecret }, host } = deps;
-  const address = { host: webhookHost, port };
+  const address = { host: webhookHost.trim(), port };
   const listener = await host.listen(address, (request) => answer(request, deps));
   try {
     await deps.api.call("setWebhook", {
-      url: webhookUrl,
+      url: webhookUrl.trim(),
       secret_token: webhookSecret.trim(),
       allowed_updates: ALLOWED_UPDATES,
     }, { signal }).catch((error) => {
@@ -66,7 +66,7 @@ async function answer(
   request: Request,
   { config: { webhookUrl, webhookSecret }, receive, host: { log } }: WebhookDeps,
 ): Promise<Response> {
-  if (new URL(request.url).pathname !== new URL(webhookUrl).pathname) {
+  if (new URL(request.url).pathname !== new URL(webhookUrl.trim()).pathname) {
     return new Response(null, { status: 404 });
   }
   if (request.method !== "POST") {
@@ -99,7 +99,7 @@ async function look(
 ): Promise<void> {
   try {
     const info = await api.call("getWebhookInfo", {}, { signal });
-    if (info.url !== config.webhookUrl) {
+    if (info.url !== config.webhookUrl.trim()) {
       const host = URL.parse(info.url ?? "")?.host;
       const who = host === undefined ? "has removed the webhook" : `has set the webhook to ${host}`;
       log.warning("Another program has taken the bot's updates", { host: host ?? "none" });
