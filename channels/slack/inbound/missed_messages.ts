@@ -6,8 +6,8 @@
  */
 
 import type { ChannelHost } from "../../../lib/channel/channel_host.ts";
-import { CatchUp, type ChatPage } from "../../../lib/channel/platform/mod.ts";
-import { listOf, type SlackApi, textOf } from "../api/slack_api.ts";
+import { CatchUp, type ChatPage, readHistory } from "../../../lib/channel/platform/mod.ts";
+import { listOf, type SlackAnswer, type SlackApi, textOf } from "../api/slack_api.ts";
 import {
   chatIdOf,
   CONVERSATION,
@@ -50,9 +50,8 @@ const BEGIN_CURSOR = "begin";
 /** How far our clock may be from Slack's, milliseconds. What is read twice is known by its id. */
 const SKEW_MS = 600_000;
 
-/** Messages of a page, conversations. */
+/** Messages of a page. */
 const PAGE = 100;
-const MAX_CONVERSATIONS = 1_000;
 
 /** How often it is noted that we are there, milliseconds. */
 const SEEN_EVERY_MS = 30_000;
@@ -142,30 +141,27 @@ export class MissedMessages {
       return [];
     }
     const since = tsOfTime(Math.max(beginMs, Math.min(seenMs, nowMs - this.#lookBackMs)));
-    const found: SlackChat[] = [];
-    for (let cursor = "", pages = 0; found.length < MAX_CONVERSATIONS; pages += 1) {
+    const { pages } = await readHistory(async (cursor) => {
       const answer = await api.call("users.conversations", {
         types: "im,mpim,private_channel,public_channel",
         exclude_archived: true,
         limit: 200,
-        ...cursor !== "" && { cursor },
+        ...cursor !== undefined && { cursor },
       });
-      for (const one of listOf(answer, "channels")) {
-        const [id, type] = [textOf(one, "id"), one.is_im === true ? "im" : "channel"];
-        if (CONVERSATION.test(id)) found.push({ id, channel: id, type, since });
-      }
-      cursor = textOf(answer, "response_metadata", "next_cursor");
-      if (cursor === "" || pages >= 10) break;
-    }
+      return { events: listOf(answer, "channels"), ...nextOf(answer) };
+    });
+    const found = pages.flatMap(({ events }) => events).flatMap((one): SlackChat[] => {
+      const [id, type] = [textOf(one, "id"), one.is_im === true ? "im" : "channel"];
+      return CONVERSATION.test(id) ? [{ id, channel: id, type, since }] : [];
+    });
     this.#lookBackMs = 0;
     found.sort((a, b) => Number(b.type === "im") - Number(a.type === "im"));
-    const typeOf = (channel: string) => found.find(({ id }) => id === channel)?.type ?? "";
-    const taken = threads().flatMap((id) => {
-      const { channel = "", threadTs } = readChatId(id) ?? {};
-      return CONVERSATION.test(channel)
-        ? [{ id, channel, threadTs, type: typeOf(channel), since }]
-        : [];
-    });
+    const taken = threads().map((id) => ({ id, channel: "", ...readChatId(id) }))
+      .filter(({ channel }) => CONVERSATION.test(channel))
+      .map((thread) => {
+        const { type = "" } = found.find(({ id }) => id === thread.channel) ?? {};
+        return { ...thread, type, since };
+      });
     return [...found, ...taken];
   }
 
@@ -187,18 +183,21 @@ export class MissedMessages {
       event.ts !== threadTs
     );
     // Answers in threads stand in their thread alone.
-    const begun = isThread
-      ? []
-      : events.filter(({ reply_count: count, latest_reply: latest }) =>
-        Number(count) > 0 && Number(latest) >= Number(since)
-      );
-    const more = answer.has_more === true ? textOf(answer, "response_metadata", "next_cursor") : "";
+    const begun = events.filter(({ reply_count: count, latest_reply: latest }) =>
+      !isThread && Number(count) > 0 && Number(latest) >= Number(since)
+    );
     return {
       events,
-      ...more !== "" && { next: more },
+      ...answer.has_more === true && nextOf(answer),
       chats: begun.map(({ ts }) => ({
         ...{ id: chatIdOf({ channel, threadTs: ts }), channel, threadTs: ts, type, since },
       })),
     };
   }
+}
+
+/** By which the next page is asked for, if there is one. */
+function nextOf(answer: SlackAnswer): { next?: string } {
+  const next = textOf(answer, "response_metadata", "next_cursor");
+  return next === "" ? {} : { next };
 }
