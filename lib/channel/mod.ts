@@ -79,7 +79,12 @@
 export type { Clock } from "../base/clock.ts";
 export type { Log, LogFields } from "../base/log.ts";
 export { type Provenance, PROVENANCES, type TextPart } from "../contract/text_part.ts";
-export { BaseChannel, type FeatureMetadata, type PackageConfig } from "./base_channel.ts";
+export {
+  BaseChannel,
+  type FeatureMetadata,
+  type PackageConfig,
+  type SectionOf,
+} from "./base_channel.ts";
 export { Channel, type ChannelConfig } from "./channel.ts";
 export type { ChannelHost, ChannelListener } from "./channel_host.ts";
 export {
@@ -104,6 +109,7 @@ export {
   type SetupFinding,
   type SetupRequirement,
   type SetupValidator,
+  type TextForm,
 } from "./descriptor.ts";
 export {
   type HandledMessage,
