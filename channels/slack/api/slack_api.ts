@@ -47,9 +47,7 @@ export function clientOptions({ apiUrl, clock, signal }: Omit<SlackApiDeps, "tok
     allowAbsoluteUrls: false,
     logger: silentLogger,
     fetch: (input: string | URL | Request, init?: RequestInit) =>
-      boundedFetch(input, init, {
-        ...{ peer: "Slack", field: "apiUrl", timeoutMs: CALL_MS, clock, signal },
-      }),
+      boundedFetch(input, init, { peer: "Slack", timeoutMs: CALL_MS, clock, signal }),
   };
 }
 
