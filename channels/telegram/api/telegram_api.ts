@@ -105,7 +105,7 @@ export class TelegramApi {
     const { apiUrl, token } = this.#deps;
     const path = filePath.split("/").map(encodeURIComponent).join("/");
     const answer = boundedFetch(`${apiUrl}/file/bot${token}/${path}`, undefined, {
-      ...{ ...this.#deps, peer: "Telegram", field: "apiUrl" },
+      ...{ ...this.#deps, peer: "Telegram" },
       ...{ timeoutMs: FILE_TIMEOUT_MS, maxBytes, signal },
     });
     return bytesOf(answer.then((answer) => {
@@ -120,7 +120,7 @@ export class TelegramApi {
     init: RequestInit | undefined,
     options: { signal: AbortSignal | undefined; timeoutMs: number },
   ): Promise<Response> {
-    const bounds = { ...this.#deps, ...options, peer: "Telegram", field: "apiUrl" };
+    const bounds = { ...this.#deps, ...options, peer: "Telegram" };
     const answer = await boundedFetch(input, init, bounds);
     const body = await answer.clone().json().catch(() => undefined);
     if (typeof body?.ok === "boolean") return answer;

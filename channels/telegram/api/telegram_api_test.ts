@@ -62,7 +62,10 @@ Deno.test("call() says nothing of the token, whatever goes wrong", async () => {
     [() => Promise.reject(new TypeError(`fetch failed for ${url}`)), UncertainDeliveryError],
     [() => new Response(url, { status: 500 }), UncertainDeliveryError],
     [() => new Response(`<a href="${url}">`, { status: 404 }), UncertainDeliveryError],
-    [() => new Response("moved", { status: 302, headers: { location: url } }), Error],
+    [
+      () => new Response("moved", { status: 302, headers: { location: url } }),
+      UncertainDeliveryError,
+    ],
     [() => Response.json(refused, { status: 400 }), PermanentDeliveryError],
     [
       () => Response.json({ ...refused, description: encodeURIComponent(url) }),
