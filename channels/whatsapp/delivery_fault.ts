@@ -10,11 +10,7 @@ import {
   NotConnectedError,
   RetryLaterError,
 } from "../../lib/channel/delivery_error.ts";
-import {
-  callError,
-  type FailureTable,
-  neverSent,
-} from "../../lib/channel/platform/mod.ts";
+import { callError, type FailureTable, neverSent } from "../../lib/channel/platform/mod.ts";
 
 const WHATSAPP_FAULTS: FailureTable = {
   peer: "WhatsApp",

@@ -19,7 +19,8 @@ const DISCORD_FAULTS: FailureTable = {
   broken: "failed",
   // Developer documentation, "Opcodes and Status Codes", "JSON".
   advice: {
-    401: "make a new token in the developer portal (Bot, Reset Token), and set channels.discord.token",
+    401:
+      "make a new token in the developer portal (Bot, Reset Token), and set channels.discord.token",
     10003: "the channel is gone, or the bot is no longer on its server",
     10004: "the server is gone, or the bot is no longer on it",
     10008: "the message is gone",
@@ -29,7 +30,8 @@ const DISCORD_FAULTS: FailureTable = {
     50007:
       "this person takes no direct messages from it: they have to allow direct messages of the server",
     50008: "this kind of channel takes no messages",
-    50013: "the bot lacks a permission: give its role Send Messages, Send Messages in Threads and " +
+    50013:
+      "the bot lacks a permission: give its role Send Messages, Send Messages in Threads and " +
       "Attach Files there",
     50083: "the thread is archived and locked: a moderator has to open it",
     50278: "the bot and this person share no server",

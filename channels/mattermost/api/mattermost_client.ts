@@ -7,7 +7,13 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import { boundedFetch, bytesOf, callError, noAnswer, Pauses } from "../../../lib/channel/platform/mod.ts";
+import {
+  boundedFetch,
+  bytesOf,
+  callError,
+  noAnswer,
+  Pauses,
+} from "../../../lib/channel/platform/mod.ts";
 import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";
 import { Client4 } from "./mattermost_package.ts";
 

@@ -1,6 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fakeClock } from "../../../lib/agent/testing/fake_clock.ts";
-import { LoginRefusedError, NotConnectedError, PermanentDeliveryError, RetryLaterError, UncertainDeliveryError } from "../../../lib/channel/delivery_error.ts";
+import {
+  LoginRefusedError,
+  NotConnectedError,
+  PermanentDeliveryError,
+  RetryLaterError,
+  UncertainDeliveryError,
+} from "../../../lib/channel/delivery_error.ts";
 import { callError, ofRepeatable } from "../../../lib/channel/platform/mod.ts";
 import { MattermostClient } from "./mattermost_client.ts";
 import { MATTERMOST_FAULTS } from "./mattermost_faults.ts";

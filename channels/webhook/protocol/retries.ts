@@ -6,10 +6,7 @@
  */
 
 import type { Clock } from "../../../lib/base/clock.ts";
-import {
-  PermanentDeliveryError,
-  RetryLaterError,
-} from "../../../lib/channel/delivery_error.ts";
+import { PermanentDeliveryError, RetryLaterError } from "../../../lib/channel/delivery_error.ts";
 import { pauseOf } from "../../../lib/channel/platform/mod.ts";
 
 /** The first wait; each further one is twice as long, up to the longest, milliseconds. */
