@@ -4,7 +4,6 @@
  * @module
  */
 
-import { setImmediate } from "node:timers";
 import type {
   IntakeCursors,
   IntakeRow,
@@ -80,9 +79,9 @@ export class MemoryIntake implements IntakeStore {
     return row;
   }
 
-  /** A journal does so at the end of the turn of the event loop. */
+  /** Without a timer: a channel that is closed meanwhile leaves nothing behind. */
   async #commit(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await Promise.resolve();
     if (this.fault !== undefined) throw this.fault;
   }
 }
