@@ -1413,6 +1413,13 @@ interface Channel {
       kind: "string" | "secret" | "int" | "bool" | "list" | "enum";
       /** What a text has to be. */
       format?: "url" | "host" | "phone" | "token";
+      /** What a text, or each of a list, has to look like. */
+      form?: {
+        /** An expression as that of `pattern` in HTML. */
+        pattern: string;
+        /** What is right, for people. */
+        expected: string;
+      };
       default?: unknown;
       min?: number;
       max?: number;

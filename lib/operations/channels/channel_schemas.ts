@@ -19,6 +19,10 @@ const values = z.record(z.string(), z.unknown()).describe(
 const fieldAnswer = z.object({
   kind: z.enum(["string", "secret", "int", "bool", "list", "enum"]),
   format: z.enum(["url", "host", "phone", "token"]).optional().describe("What a text has to be."),
+  form: z.object({
+    pattern: z.string().describe("An expression as that of `pattern` in HTML."),
+    expected: z.string().describe("What is right, for people."),
+  }).optional().describe("What a text, or each of a list, has to look like."),
   default: z.unknown().optional(),
   min: z.number().optional(),
   max: z.number().optional(),
