@@ -40,10 +40,13 @@ async function costOf(
   const others = journal === undefined ? undefined : probe(journal, waits, ended.signal);
   const before = process.cpuUsage();
   const startMs = performance.now();
-  await work();
+  try {
+    await work();
+  } finally {
+    ended.abort();
+  }
   const seconds = (performance.now() - startMs) / 1_000;
   const { user, system } = process.cpuUsage(before);
-  ended.abort();
   await others;
   return { rate: messages / seconds, us: (user + system) / messages, waits };
 }

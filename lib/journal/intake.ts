@@ -142,8 +142,9 @@ export class JournalIntake implements IntakeStore {
 
   async next(lane: string, taken?: number): Promise<IntakeRow | undefined> {
     if (taken !== undefined) {
+      // It goes with what comes next: nothing is lost with it.
       const bytes = await this.#writer.write(
-        "normal",
+        "paced",
         () => this.#rows.remove(this.#channel, lane, taken),
       );
       if (bytes !== undefined) this.#removed(bytes);

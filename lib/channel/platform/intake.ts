@@ -170,9 +170,12 @@ export class Intake<T> {
     this.#ready.clear();
     await Promise.all(this.#taking);
     const done = [...this.#lanes.values()].filter(({ taken }) => taken !== undefined);
-    // What stays in spite of that is known by its id.
-    await Promise.allSettled(done.map(({ name, taken }) => this.#deps.store.next(name, taken)));
     this.#lanes.clear();
+    while (done.length > 0) {
+      const some = done.splice(0, this.#limits.maxTaking);
+      // What stays in spite of that is known by its id.
+      await Promise.allSettled(some.map(({ name, taken }) => this.#deps.store.next(name, taken)));
+    }
   }
 
   /** Stores what is to be added; what comes meanwhile goes together, so that a flood costs few commits. */

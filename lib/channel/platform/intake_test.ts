@@ -404,6 +404,29 @@ Deno.test("add() says what cannot be stored, and what comes later is stored", ()
     assertEquals([await consumer.until(1), intake.cursor("at")], [["a1"], "1"]);
   }));
 
+Deno.test("close() removes what was taken, no more at a time than may be asked", () =>
+  withIntake(async ({ open }) => {
+    const store = new MemoryIntake();
+    const next = store.next.bind(store);
+    let [now, most] = [0, 0];
+    store.next = async (...asked) => {
+      most = Math.max(most, ++now);
+      return await next(...asked).finally(() => now -= 1);
+    };
+    let taken = 0;
+    const all = Promise.withResolvers<void>();
+    const intake = await open({
+      store,
+      limits: { maxTaking: 3 },
+      take: () => Promise.resolve(++taken === 50 ? all.resolve() : undefined),
+    });
+    await intake.add(Array.from({ length: 50 }, (_, at) => entry(`lane ${at}`, "1")));
+    intake.start();
+    await all.promise;
+    await intake.close();
+    assertEquals([store.rows, most], [[], 3]);
+  }));
+
 Deno.test("close() ends an add() that waits for room", () =>
   withIntake(async ({ open }) => {
     const never = new Promise<void>(() => {});
