@@ -257,8 +257,8 @@ browserTest("a conversation that fills much of the context says how much", async
   await using page = await startChat(appUrl());
   await say(page, "a long story ".repeat(8_000));
   await answerOf(page, "ok").waitFor();
-  const meter = page.getByRole("meter");
-  await meter.waitFor();
+  // The answer counts once the turn has ended.
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   const key = `websocket:${new URL(page.url()).hash.slice(7)}`;
   const { api_token } = await (await fetch(new URL("/webui/bootstrap", appUrl()))).json();
   const { context_tokens: used, max_context_tokens: most } = await (await fetch(
@@ -266,9 +266,9 @@ browserTest("a conversation that fills much of the context says how much", async
     { headers: { authorization: `Bearer ${api_token}` } },
   )).json();
   assert(used > 10_000, String(used));
-  for (const each of [used, most]) {
-    assertStringIncludes((await meter.getAttribute("aria-label"))!, each.toLocaleString("en"));
-  }
+  const [shown, of] = [used, most].map((each) => each.toLocaleString("en"));
+  const meter = page.getByRole("meter", { name: `${shown} of ${of}` });
+  await meter.waitFor();
   assertEquals(Number(await meter.getAttribute("value")), used / most);
 });
 

@@ -65,6 +65,8 @@ export class Chat {
   #held: ServerFrame[] | undefined = [];
   /** Numbers up to this one are on record. */
   #covered = 0;
+  /** How often it was asked how it is. */
+  #refreshes = 0;
   /** Newest number when the chat was attached: what comes up to there is a replay. */
   #replayEnd = 0;
   /** Earlier messages are on their way. */
@@ -231,8 +233,10 @@ export class Chat {
   async refresh(): Promise<void> {
     this.#deps.onListChange();
     if (!may("sessions.get")) return;
+    const asked = ++this.#refreshes;
     const details = await ask("sessions.get", { key: this.key }).catch(() => undefined);
-    if (details !== undefined) this.details.value = details;
+    // An answer that comes behind a newer one is out of date.
+    if (details !== undefined && asked === this.#refreshes) this.details.value = details;
   }
 
   async #readRecord() {
