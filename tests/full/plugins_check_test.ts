@@ -34,7 +34,7 @@ Deno.test("plugins enable asks the platform: a wrong token, what it lacks, and t
 
   const refused = await enable("telegram");
   assertStringIncludes(refused, "Nothing was written");
-  assertStringIncludes(refused, "\n  Telegram does not know the token");
+  assertStringIncludes(refused, "\n  Telegram refuses the login: the token is wrong");
   assertStringIncludes(await enable("slack"), "\n  botToken: The app lacks reactions:write");
 
   await home.configure({ channels: { telegram: { ...telegram.section, allowFrom } } });
@@ -43,10 +43,10 @@ Deno.test("plugins enable asks the platform: a wrong token, what it lacks, and t
   const accounts = { work: { token: wrong } };
   await home.configure({ channels: { telegram: { ...telegram.section, allowFrom, accounts } } });
   const both = await enable("telegram");
-  assert(/^ {2}work: Telegram does not know the token/m.test(both), both);
-  assertEquals(both.match(/Telegram does not know/g)?.length, 1);
+  assert(/^ {2}work: Telegram refuses the login: the token is wrong/m.test(both), both);
+  assertEquals(both.match(/Telegram refuses/g)?.length, 1);
   await home.configure({ channels: { telegram: { ...telegram.section, allowFrom } } });
   await telegram.goDown();
   const away = await enable("telegram");
-  assert(/^ {2}apiUrl: /m.test(away), away);
+  assert(/^ {2}apiUrl cannot be used now: /m.test(away), away);
 });
