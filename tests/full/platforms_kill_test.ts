@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import type { ChannelPlatform } from "../../lib/channel/testing/mod.ts";
 import { startModelServer } from "../fakes/model_server.ts";
-import { makeHome, type Running } from "../support/home.ts";
+import { makeHome, type Running, type TestHome } from "../support/home.ts";
 import { channelStatuses, outboxOf, turnsOf } from "../support/outbox_of.ts";
 import { PLATFORMS, preparePlatforms, testPlatforms } from "../support/platforms.ts";
 import { said } from "../support/said.ts";
@@ -59,7 +59,7 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
   const unsure = new Map([...platforms.keys()].map((name) => [name, new Set<number>()]));
   const known = (name: string) => new Set([...came(name), ...unsure.get(name)!]);
 
-  const talking = [...platforms].map(async ([name, platform]) => {
+  const talk = async (name: string, platform: ChannelPlatform) => {
     for (let at = 0; at < COUNT; at++) {
       await until(
         () => known(name).size >= at - AHEAD,
@@ -73,10 +73,8 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
       });
       for (let again = 0; again < 2; again++) await platform.redeliver?.();
     }
-  });
-  const talked = Promise.all(talking);
-  // What fails is seen at the end; until then it must not end the process.
-  talked.catch(() => {});
+  };
+  let talked: Promise<unknown> | undefined;
 
   const names = [...platforms.keys()];
   const missing = (name: string) =>
@@ -88,6 +86,13 @@ async function tryKills(platforms: ReadonlyMap<string, ChannelPlatform>): Promis
   try {
     while (!isDone()) {
       gateway = await home.start(["gateway", "--json"]);
+      if (talked === undefined) {
+        // Each has begun: what was written before its first start is nothing to a channel.
+        while (!await areConnected(home, names)) assert(!deadline.aborted, gateway.log());
+        talked = Promise.all([...platforms].map(([name, platform]) => talk(name, platform)));
+        // What fails is seen at the end; until then it must not end the process.
+        talked.catch(() => {});
+      }
       // Nothing but a death makes something unsure.
       for (const { channel, text } of await outboxOf(home, ["unknown"])) {
         const [, number] = /^re t(\d+)$/.exec(text) ?? [];
@@ -124,6 +129,11 @@ ${gateway!.log()}`,
   } finally {
     await gateway?.[Symbol.asyncDispose]();
   }
+}
+
+async function areConnected(home: TestHome, names: readonly string[]): Promise<boolean> {
+  const statuses = await channelStatuses(home);
+  return names.every((name) => statuses.get(name)?.detail?.startsWith("connected as"));
 }
 
 /** A platform does not say that something has come: it is looked at again and again. */
