@@ -185,6 +185,8 @@ export class Intake<T> {
     while (this.#adding.length > 0) {
       const together = this.#adding.splice(0);
       try {
+        // What was under way when it was closed may still be: nothing is stored beside it.
+        this.#closing.signal.throwIfAborted();
         await abortable(this.#store(together), this.#closing.signal);
         for (const { done } of together) done.resolve();
       } catch (error) {

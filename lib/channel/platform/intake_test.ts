@@ -431,11 +431,19 @@ Deno.test("close() ends an add() that waits for room", () =>
   withIntake(async ({ open }) => {
     const never = new Promise<void>(() => {});
     const store = new MemoryIntake();
-    store.add = () => never;
+    let calls = 0;
+    store.add = () => {
+      calls += 1;
+      return never;
+    };
     const intake = await open({ store });
-    const late = assertRejects(() => intake.add([entry("d", "1")]), DOMException);
+    const late = ["1", "2"].map((id) =>
+      assertRejects(() => intake.add([entry("d", id)]), DOMException)
+    );
     await intake.close();
-    await late;
+    await Promise.all(late);
+    // A second call beside the first would be the channel's end.
+    assertEquals(calls, 1);
   }));
 
 /** Files of a channel as the first version and the last have made them. */
