@@ -19,6 +19,6 @@ Deno.Command = class extends Command {
 
 const options = ownOptions({ lastGood: false, json: true, verbose: false });
 await runService(
-  { ...options, channels: await openRegistry(CHANNELS), entry },
+  { ...options, channels: () => openRegistry(CHANNELS), entry },
   ({ authority }) => console.log(JSON.stringify(authority.started)),
 );

@@ -19,14 +19,9 @@ const command: Command = {
   ],
   options: [OPEN, NEW_JOURNAL],
   async run({ options, globals, out }) {
-    // Nothing else loads the static map.
-    const [{ CHANNELS }, { openRegistry }] = await Promise.all([
-      import("../../channels/mod.ts"),
-      import("../../lib/registry/open_registry.ts"),
-    ]);
     const own = {
       ...ownOptions(globals),
-      channels: await openRegistry(CHANNELS),
+      channels: findChannels,
       newJournal: options["new-journal"] === true,
     };
     return await runService(own, ({ authority: { started }, loaded }) => {
@@ -39,6 +34,15 @@ const command: Command = {
     });
   },
 };
+
+/** Nothing else loads the static map. */
+async function findChannels() {
+  const [{ CHANNELS }, { openRegistry }] = await Promise.all([
+    import("../../channels/mod.ts"),
+    import("../../lib/registry/open_registry.ts"),
+  ]);
+  return await openRegistry(CHANNELS);
+}
 
 /** Where the service listens, and what it takes to get in. */
 function portLines({ wsUrl, apiUrl }: Started, { channels, api }: Config): string[] {

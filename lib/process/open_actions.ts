@@ -24,7 +24,7 @@ import { ownListeners } from "../policy/resolve/own_listeners.ts";
 import type { HomeLog } from "./open_log.ts";
 import type { OpenedOperator } from "./open_operator.ts";
 import type { Records } from "./open_records.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /** What {@linkcode openActions} takes. */
 export interface OpenActionsDeps
@@ -43,7 +43,7 @@ export interface OpenActionsDeps
 }
 
 /** Opens them; nothing is started yet. */
-export async function openActions({ paths, env, version }: OwnOptions, deps: OpenActionsDeps) {
+export async function openActions({ paths, env, version }: HomeOptions, deps: OpenActionsDeps) {
   const { config, workspace, denoDir, sandboxes, audit, state, ports, served, log } = deps;
   // Loaded with the first project: most starts work in the workspace.
   const checkFolder = async (folder: string) => {

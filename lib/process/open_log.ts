@@ -14,7 +14,7 @@ import { RecentLines } from "../base/recent_lines.ts";
 import { rotatedLog } from "../base/rotated_log.ts";
 import type { Config } from "../config/schema.ts";
 import { neverSaid } from "./own_config.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /** How long the last lines may take to be written. */
 export const LOG_FLUSH_MS = 500;
@@ -41,7 +41,7 @@ export interface HomeLog {
 }
 
 /** Opens it. */
-export async function openLog(options: OwnOptions, config: Config): Promise<HomeLog> {
+export async function openLog(options: HomeOptions, config: Config): Promise<HomeLog> {
   const known = new KnownSecrets();
   const channelKeys = options.channels === undefined
     ? {}

@@ -24,7 +24,7 @@ import { createIssuedTokens } from "../state/issued_tokens.ts";
 import type { HomeLog } from "./open_log.ts";
 import type { Records } from "./open_records.ts";
 import { loadOwn, ownTable } from "./own_config.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /** What {@linkcode openOperator} takes. */
 export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known" | "recentLines"> {
@@ -43,7 +43,7 @@ export interface OpenOperatorDeps extends Records, Pick<HomeLog, "log" | "known"
 export type OpenedOperator = Awaited<ReturnType<typeof openOperator>>;
 
 /** What waits for a person, and who may answer or change something. What the last process left is void. */
-export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) {
+export async function openOperator(options: HomeOptions, deps: OpenOperatorDeps) {
   const { config, audit, state, table, known: { scrubber }, log } = deps;
   const { paths, env } = options;
   const servesPort = options.channels !== undefined;
@@ -137,7 +137,7 @@ export async function openOperator(options: OwnOptions, deps: OpenOperatorDeps) 
  */
 function restartOnRecord(
   restart: () => void,
-  options: OwnOptions,
+  options: HomeOptions,
   { config, table, audit }: Pick<OpenOperatorDeps, "config" | "table" | "audit">,
 ): (by: string) => Promise<void> {
   return async (by) => {

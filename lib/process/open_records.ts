@@ -11,7 +11,7 @@ import type { Config } from "../config/schema.ts";
 import { openOperatorState } from "../state/operator_state.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 import type { HomeLog } from "./open_log.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /** See {@linkcode openRecords}. */
 export type Records = Awaited<ReturnType<typeof openRecords>>;
@@ -23,7 +23,7 @@ const MIB = 1024 * 1024;
 
 /** Opens them; the log knows the kept secrets from then on. */
 export async function openRecords(
-  { paths, env }: OwnOptions,
+  { paths, env }: HomeOptions,
   config: Config,
   { log, known }: Pick<HomeLog, "log" | "known">,
 ) {

@@ -15,11 +15,11 @@ import type { Removable, RetentionStore } from "../contract/retention.ts";
 import { Retention } from "../retention/retention.ts";
 import type { HomeLog } from "./open_log.ts";
 import type { Records } from "./open_records.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /** Opens it. `config` is the one in force, whose live keys follow the file. */
 export function openRetention(
-  { paths }: Pick<OwnOptions, "paths">,
+  { paths }: Pick<HomeOptions, "paths">,
   { config, audit, auditFiles, log, file, ports }:
     & Pick<Records, "audit" | "auditFiles">
     & Pick<HomeLog, "log" | "file">

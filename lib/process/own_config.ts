@@ -11,12 +11,12 @@ import { type ChannelSecrets, type NamedSecret, secretsIn } from "../config/reda
 import { type Config, configSchema } from "../config/schema.ts";
 import { permissionTable } from "../authority/permission_table.ts";
 import type { Permission } from "../base/permission.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 import { SECRETS_KEY_VARIABLE } from "../state/secret_key.ts";
 
 /** The configuration with what the command line puts over it, at the start and after each edit. */
 export async function loadOwn(
-  options: OwnOptions,
+  options: HomeOptions,
   { keepLastGood, forStart }: Pick<LoadInputs, "keepLastGood" | "forStart"> = {},
 ): Promise<Loaded> {
   const loaded = await loadConfig({ ...options, keepLastGood, forStart });
@@ -27,7 +27,7 @@ export async function loadOwn(
 /** The secrets of a configuration, and the key of those that the home keeps. */
 export function neverSaid(
   config: Config,
-  env: OwnOptions["env"],
+  env: HomeOptions["env"],
   channels: ChannelSecrets,
 ): NamedSecret[] {
   const key = env(SECRETS_KEY_VARIABLE)?.trim() ?? "";
@@ -38,7 +38,7 @@ export function neverSaid(
 }
 
 /** The permission table of the gateway that such a configuration would have. */
-export function ownTable({ paths, api, channels }: OwnOptions, loaded: Loaded): Permission[] {
+export function ownTable({ paths, api, channels }: HomeOptions, loaded: Loaded): Permission[] {
   return permissionTable(loaded, paths, {
     api: api ?? loaded.config.api.enabled,
     channels: channels !== undefined,

@@ -1,21 +1,18 @@
 /**
- * Brings up the service of a home in this process: takes the lock, loads the configuration, starts the
- * gateway with the permissions that follow from it, and opens the rest (`owned_home.ts`) while that loads.
+ * Brings up the service of a home in this process: takes the lock, starts the gateway, and opens the rest
+ * (`owned_home.ts`) while that loads. It imports no more than it takes to start the gateway.
  *
  * @module
  */
 
-import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
+import type { LogOutputOptions } from "../base/log_output.ts";
 import { takeHome } from "../authority/take_home.ts";
 import type { HomePaths } from "../config/paths.ts";
 import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
-import { startTelemetry } from "../telemetry/trace.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
-import { LOG_FLUSH_MS, openLog } from "./open_log.ts";
-import { loadOwn, ownTable } from "./own_config.ts";
-import type { OwnedHome, Taken } from "./owned_home.ts";
+import type { OwnedHome } from "./owned_home.ts";
 
 /** How a home is to be opened. */
 export interface OwnOptions {
@@ -27,8 +24,8 @@ export interface OwnOptions {
   newJournal?: boolean;
   /** Whether to serve the HTTP API; by the configuration when undefined. */
   api?: boolean;
-  /** Channels that there are; those that the configuration enables run. Absent: none does. */
-  channels?: ChannelRegistry;
+  /** Finds the channels that there are; those that the configuration enables run. Absent: none does. */
+  channels?: () => Promise<ChannelRegistry>;
   /** Values that go over those of the file, from the command line. */
   apiAddress?: { host?: string; port?: number };
   /** Least level that is logged, instead of the configured one. */
@@ -53,6 +50,9 @@ export interface OwnOptions {
   entry?: URL;
 }
 
+/** The same, with the channels that were found. */
+export type HomeOptions = Omit<OwnOptions, "channels"> & { channels?: ChannelRegistry };
+
 /** Opens a home, or says which process has it. */
 export async function ownHome(
   options: OwnOptions,
@@ -60,27 +60,17 @@ export async function ownHome(
   const lock = await takeHome(options.paths);
   if ("heldBy" in lock) return lock;
   const { release } = lock;
-  let output: LogOutput | undefined;
   let launcher: GatewayLauncher | undefined;
   try {
-    const forStart = { gateway: options.channels !== undefined };
-    const loaded = await loadOwn(options, { forStart });
-    const homeLog = await openLog(options, loaded.config);
-    output = homeLog.output;
-    const warn = options.warn ?? homeLog.log.warning;
-    for (const warning of loaded.warnings) warn(warning);
-    const table = ownTable(options, loaded);
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
-    launcher = await launchGateway(options, { table, denoDir, sandboxes, ...homeLog });
-    // Most of what the authority is made of: it would keep the gateway waiting for its own.
-    const [{ openHome }] = await Promise.all([import("./owned_home.ts"), startTelemetry()]);
-    const taken: Taken = { loaded, homeLog, table, denoDir, sandboxes, launcher, release };
-    return await openHome(options, taken);
+    launcher = await launchGateway(options, { denoDir, sandboxes });
+    // Most of what this process is made of: the gateway loads beside it.
+    const { openHome } = await import("./owned_home.ts");
+    return await openHome(options, { denoDir, sandboxes, launcher, release });
   } catch (error) {
     await launcher?.shutdown();
     release();
-    await output?.flush(LOG_FLUSH_MS);
     throw error;
   }
 }

@@ -27,14 +27,15 @@ import type { ConfigWatcher } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import type { Operator } from "../operations/operator.ts";
+import { startTelemetry } from "../telemetry/trace.ts";
 import type { GatewayLauncher } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
-import { type HomeLog, LOG_FLUSH_MS } from "./open_log.ts";
+import { type HomeLog, LOG_FLUSH_MS, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
 import { openRecords } from "./open_records.ts";
 import { openRetention } from "./open_retention.ts";
-import { serviceConfig } from "./own_config.ts";
-import type { OwnOptions } from "./own_home.ts";
+import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
+import type { HomeOptions, OwnOptions } from "./own_home.ts";
 import {
   reloadOnRecord,
   warnOfClock,
@@ -46,11 +47,8 @@ import {
 /** What everything but turns may take to stop: connections, channels, children, the last writes. */
 const FINISH_MS = 10_000;
 
-/** What a home is opened with. */
+/** A home that is taken. */
 export interface Taken {
-  loaded: Loaded;
-  homeLog: HomeLog;
-  table: readonly Permission[];
   denoDir: string | undefined;
   sandboxes: TriedSandboxes;
   launcher: GatewayLauncher;
@@ -152,9 +150,33 @@ export class OwnedHome {
 }
 
 /** Opens a home that is taken, whose gateway is being started. */
-export async function openHome(options: OwnOptions, taken: Taken): Promise<OwnedHome> {
-  if (options.stays) await warnOfClock(options.paths, taken.homeLog.log);
-  const parts = await openParts(options, taken);
+export async function openHome(given: OwnOptions, taken: Taken): Promise<OwnedHome> {
+  const options = { ...given, channels: await given.channels?.() };
+  const loaded = await loadOwn(options, { forStart: { gateway: options.channels !== undefined } });
+  const homeLog = await openLog(options, loaded.config);
+  try {
+    const warn = options.warn ?? homeLog.log.warning;
+    for (const warning of loaded.warnings) warn(warning);
+    const table = ownTable(options, loaded);
+    await Promise.all([taken.launcher.allow(table, homeLog), startTelemetry()]);
+    return await openWith(options, { ...taken, ...homeLog, loaded, table });
+  } catch (error) {
+    await taken.launcher.shutdown();
+    await homeLog.output.flush(LOG_FLUSH_MS);
+    throw error;
+  }
+}
+
+/** What a home is opened with. */
+interface Begun extends Taken, HomeLog {
+  loaded: Loaded;
+  table: readonly Permission[];
+}
+
+/** Opens it, with its configuration. */
+async function openWith(options: HomeOptions, begun: Begun): Promise<OwnedHome> {
+  if (options.stays) await warnOfClock(options.paths, begun.log);
+  const parts = await openParts(options, begun);
   const { actions, health, known, log } = parts;
   const authority = await startGateway(options, parts);
   await parts.journalMark.opened();
@@ -177,18 +199,18 @@ export async function openHome(options: OwnOptions, taken: Taken): Promise<Owned
 export type OwnedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what the gateway asks for: records, operators, actions. */
-async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
+async function openParts(options: HomeOptions, begun: Begun) {
   const { paths } = options;
-  const { config } = taken.loaded;
+  const { config } = begun.loaded;
   const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
   const workspace = await makeWorkspace(config.agent.workspace, paths.home);
-  const records = await openRecords(options, config, homeLog);
+  const records = await openRecords(options, config, begun);
   const watched: { config?: ConfigWatcher; tellSpecs?: () => void } = {};
   const reload = async () => await watched.config?.takeUp();
-  const shared = { ...taken, ...homeLog, ...records, config, workspace };
+  const shared = { ...begun, ...records, config, workspace };
   const tellSpecs = () => watched.tellSpecs?.();
   const opened = await openOperator(options, { ...shared, reload, tellSpecs });
-  const ports = new GatewayPorts(homeLog.known.scrubber);
+  const ports = new GatewayPorts(begun.known.scrubber);
   const served: { apiUrl?: string; wsUrl?: string } = {};
   const work = await openActions(options, { ...shared, ...opened, ports, served });
   const api = options.api ?? config.api.enabled;
@@ -209,7 +231,7 @@ async function openParts(options: OwnOptions, { homeLog, ...taken }: Taken) {
 }
 
 /** Starts the gateway, once what it needs from the first moment on is there. */
-async function startGateway(options: OwnOptions, parts: OwnedParts): Promise<Authority> {
+async function startGateway(options: HomeOptions, parts: OwnedParts): Promise<Authority> {
   const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
   // A warning that commands run without a sandbox is not to wait for the first of them.
   health.add(await actions.checks({ test: config.executor.allowUnconfined }));

@@ -18,7 +18,7 @@ import type { HomeLog } from "./open_log.ts";
 import type { Records } from "./open_records.ts";
 import { loadOwn, serviceConfig } from "./own_config.ts";
 import type { OwnedParts } from "./owned_home.ts";
-import type { OwnOptions } from "./own_home.ts";
+import type { HomeOptions } from "./own_home.ts";
 
 /**
  * After a start. It is as good as in it, since a command that comes earlier has the sandbox tried first,
@@ -62,7 +62,7 @@ export async function reloadOnRecord(
 
 /** Takes up what is edited in the configuration file. */
 export function watchOwnConfig(
-  options: OwnOptions,
+  options: HomeOptions,
   { state, config, channels, learn, log }: OwnedParts,
   authority: Authority,
 ) {

@@ -46,7 +46,7 @@ async function started({ paths, env }: TempHome): Promise<{ ok: boolean; said: s
       lastGood: false,
       logLevel: "error",
       warn: () => {},
-      channels: registry,
+      channels: () => Promise.resolve(registry),
       finishMs: 5_000,
     });
     assert("authority" in home);
