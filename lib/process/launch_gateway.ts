@@ -58,7 +58,8 @@ export async function launchGateway(
   if (last !== undefined) {
     const logLine = (line: string) => void taken.promise.then((log) => log.logLine(line));
     first = Promise.resolve(last).then((text) => begin(JSON.parse(text), logLine));
-    first.catch(() => {});
+    // What this process loads next would keep it waiting.
+    await first.catch(() => {});
   }
   return {
     async allow(table, homeLog) {
