@@ -4,6 +4,8 @@
  * @module
  */
 
+import { gathered } from "./gathered.ts";
+
 type Chunk = Uint8Array<ArrayBuffer>;
 
 /** A reader as far as it is used here. */
@@ -13,12 +15,12 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Chunk>, "read" | "canc
 const BUFFER_BYTES = 16 * 1024;
 
 /**
- * Reads a body, and closes its connection when the signal aborts: a read that waits then rejects
+ * Reads a body, what comes at once in one ({@linkcode gathered}), and closes its connection when the signal aborts: a read that waits then rejects
  * with the signal's reason. In a Worker (Deno 2.9) the abort of a fetch does neither, and elsewhere it is
  * lost at times; a cancel of the reader does both.
  */
 export function readBody(body: ReadableStream<Chunk>, signal?: AbortSignal): BodyReader {
-  const reader = bufferedReader(body);
+  const reader = gathered(bufferedReader(body));
   if (signal === undefined) return reader;
   const close = () => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", close, { once: true });
@@ -26,9 +28,10 @@ export function readBody(body: ReadableStream<Chunk>, signal?: AbortSignal): Bod
   return {
     async read() {
       const result = await reader.read();
+      if (!result.done) return result;
       // A cancelled read looks like the body's proper end, and must not be taken for it.
       signal.throwIfAborted();
-      if (result.done) signal.removeEventListener("abort", close);
+      signal.removeEventListener("abort", close);
       return result;
     },
     cancel(reason) {

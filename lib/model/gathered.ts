@@ -29,48 +29,60 @@ export interface GatherDeps {
 /**
  * The same bytes in fewer chunks: each is followed by what is at hand already, for a few milliseconds
  * at most. A chunk that nothing follows at once, as is usual, passes at once. An error or the end
- * comes after what was gathered before it.
+ * comes after what was gathered before it. At most one chunk is read ahead of whoever reads.
  */
 export function gathered(
   reader: BodyReader,
   { now = () => performance.now(), soon = afterTwoTurns }: GatherDeps = {},
 ): BodyReader {
   const openedMs = now();
-  let ahead: ReturnType<BodyReader["read"]> | undefined;
+  const turn = () => new Promise<void>(soon);
+  let chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  let ended: { error?: unknown } | undefined;
+  let pulling: Promise<void> | undefined;
+  let gathers = false;
+
+  /** Reads one chunk, and those behind it while they are gathered. */
+  async function pull(): Promise<void> {
+    try {
+      do {
+        const { done, value } = await reader.read();
+        if (done) ended = {};
+        else bytes += value.length, chunks.push(value);
+      } while (gathers && ended === undefined && bytes < MAX_GATHER_BYTES);
+    } catch (error) {
+      ended = { error };
+    }
+    pulling = undefined;
+  }
+
   return {
     async read() {
-      const first = await (ahead ?? reader.read()).catch(async (error) => {
+      if (bytes === 0 && ended === undefined) await (pulling ??= pull());
+      if (bytes === 0) {
+        if (!("error" in ended!)) return { done: true, value: undefined };
         // Streams drop what is still on its way when an error comes, and that was said.
-        await new Promise<void>(soon);
-        throw error;
-      });
-      ahead = undefined;
-      if (first.done) return first;
+        await turn();
+        throw ended.error;
+      }
       const firstMs = now();
       const untilMs = firstMs + Math.min(MAX_GATHER_MS, (firstMs - openedMs) * MAX_GATHER_SHARE);
-      const chunks = [first.value];
-      let bytes = first.value.length;
-      while (bytes < MAX_GATHER_BYTES && now() < untilMs) {
-        ahead = reader.read();
-        const next = await ifSoon(ahead, soon);
-        if (next === undefined || next.done) break;
-        ahead = undefined;
-        chunks.push(next.value);
-        bytes += next.value.length;
+      gathers = firstMs < untilMs;
+      for (let seen = 0; seen < bytes && bytes < MAX_GATHER_BYTES && now() < untilMs;) {
+        if (ended !== undefined) break;
+        pulling ??= pull();
+        seen = bytes;
+        await turn();
       }
-      return { done: false, value: chunks.length === 1 ? first.value : concat(chunks, bytes) };
+      gathers = false;
+      const value = chunks.length === 1 ? chunks[0]! : concat(chunks, bytes);
+      chunks = [];
+      bytes = 0;
+      return { done: false, value };
     },
     cancel: (reason) => reader.cancel(reason),
   };
-}
-
-/** What the promise resolves with, if it does so soon. A rejection is left to who awaits it. */
-function ifSoon<T>(promise: Promise<T>, soon: (run: () => void) => void): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const giveUp = () => resolve(undefined);
-    promise.then(resolve, giveUp);
-    soon(giveUp);
-  });
 }
 
 /** What has arrived is handled in the present turn of the event loop or in the next one. */

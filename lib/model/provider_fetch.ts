@@ -7,7 +7,6 @@
 
 import { type BodyReader, readBody } from "./body_reader.ts";
 import { readStreamHead, type StreamHead } from "./event_stream.ts";
-import { gathered } from "./gathered.ts";
 import { ProviderError } from "./provider_error.ts";
 import { type ProviderSpec, shownBaseUrl } from "./provider_spec.ts";
 
@@ -91,7 +90,7 @@ export function createProviderAsk(
       ...Object.values(spec.headers),
     ]);
     if ("isInstead" in head) throw notAModel(head, input, spec);
-    return answer(gathered(bounded(head.events, spec, bounds)));
+    return answer(bounded(head.events, spec, bounds));
   };
 }
 
