@@ -4,7 +4,6 @@
  * @module
  */
 
-import { spawn } from "node:child_process";
 import type { OptionSpec } from "./command.ts";
 import type { Output } from "./output.ts";
 
@@ -23,7 +22,7 @@ export interface BrowserHost {
   os: typeof Deno.build.os;
   env(name: string): string | undefined;
   /** Starts a program that stays; `failed` is called when it can't be. */
-  start(command: readonly string[], failed: () => void): void;
+  start(command: readonly string[], failed: () => void): void | Promise<void>;
 }
 
 /** Of the browser app, by that of the WebSocket port; undefined where no browser reaches it. */
@@ -44,7 +43,7 @@ export function openApp(
   }
   const command = browserCommand(host);
   if (command === undefined) return out.note(`No display here. Open in a browser: ${address}`);
-  host.start(
+  void host.start(
     [...command, address],
     () => out.note(`Can't start ${command[0]}. Open in a browser: ${address}`),
   );
@@ -66,7 +65,8 @@ function browserCommand({ os, env }: BrowserHost): string[] | undefined {
 const thisHost: BrowserHost = {
   os: Deno.build.os,
   env: (name) => Deno.env.get(name),
-  start([program, ...args], failed) {
+  async start([program, ...args], failed) {
+    const { spawn } = await import("node:child_process");
     const env = Object.entries(Deno.env.toObject()).filter(([name]) => ENV.test(name));
     // In a session of its own: Ctrl-C ends the service, and not the browser.
     const child = spawn(program!, args, {

@@ -47,6 +47,10 @@ export function ownTable({ paths, api, channels }: HomeOptions, loaded: Loaded):
 
 /** What the service is given: keys of tools, MCP servers and channels are not its business. */
 export function serviceConfig(config: Config): Config {
-  const { tools, mcp } = configSchema.parse({});
-  return { ...withoutChannelSections(config), tools, mcp };
+  const { tools, mcp } = configSchema.shape;
+  return {
+    ...withoutChannelSections(config),
+    tools: tools.parse(undefined),
+    mcp: mcp.parse(undefined),
+  };
 }

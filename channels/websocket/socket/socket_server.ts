@@ -10,7 +10,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="@types/ws"
-import { WebSocketServer } from "ws";
+import type { WebSocketServer } from "ws";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { refuseUpgrade, type UpgradeRefusal } from "../../../lib/listen/refuse_upgrade.ts";
 import type { SocketAdmission } from "../../../lib/channel/socket_host.ts";
@@ -73,7 +73,7 @@ export class SocketServer {
   readonly #options: SocketServerOptions;
   readonly #path: string;
   readonly #deps: ConnectionDeps;
-  readonly #server: WebSocketServer;
+  #server: Promise<WebSocketServer> | undefined;
   readonly #protocols = new WeakMap<IncomingMessage, string>();
   readonly #connections = new Set<WsConnection>();
   readonly #watches = new Map<WsConnection, () => void>();
@@ -107,21 +107,6 @@ export class SocketServer {
         this.#watches.delete(connection);
       },
     };
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload: maxMessageBytes,
-      skipUTF8Validation: false,
-      // What clients compress is taken, each message by itself; nothing is compressed for them.
-      perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true },
-      handleProtocols: (_offered, request) => this.#protocols.get(request) ?? false,
-      // Newer than its types.
-      ...{ closeTimeout: CLOSE_TIMEOUT_MS },
-    });
-    this.#server.on(
-      "wsClientError",
-      (error, socket) => this.#refuse(socket, refusal(400, error.message)),
-    );
   }
 
   /** Never throws. */
@@ -131,12 +116,14 @@ export class SocketServer {
     if (fault !== undefined) return this.#refuse(socket, fault);
     const { admission, log } = this.#options;
     const decide = this.#awaitDecision(socket);
-    Promise.resolve(request).then((opening) => admission.admit(opening)).then((answer) => {
+    const server = this.#server ??= this.#openServer();
+    const admitted = Promise.resolve(request).then((opening) => admission.admit(opening));
+    Promise.all([admitted, server]).then(([answer, server]) => {
       if (!decide()) return;
       if (!("peer" in answer)) return this.#refuse(socket, answer);
       if (this.#closing !== undefined) return this.#refuse(socket, stopping());
       if (answer.protocol !== undefined) this.#protocols.set(request, answer.protocol);
-      this.#accept(request, socket, head, answer);
+      this.#accept(server, request, socket, head, answer);
     }, (error) => {
       log.error("A WebSocket handshake could not be decided about", { reason: messageOf(error) });
       if (decide()) this.#refuse(socket, refusal(500, "Internal error"));
@@ -168,6 +155,28 @@ export class SocketServer {
     await Promise.all([...this.#connections].map(({ closed }) => aborted(closed)));
   }
 
+  /** With the first client: a start needn't wait for what it is made of. */
+  async #openServer(): Promise<WebSocketServer> {
+    // @ts-types="@types/ws"
+    const { WebSocketServer } = await import("ws");
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: this.#options.maxMessageBytes,
+      skipUTF8Validation: false,
+      // What clients compress is taken, each message by itself; nothing is compressed for them.
+      perMessageDeflate: { clientNoContextTakeover: true, serverNoContextTakeover: true },
+      handleProtocols: (_offered, request) => this.#protocols.get(request) ?? false,
+      // Newer than its types.
+      ...{ closeTimeout: CLOSE_TIMEOUT_MS },
+    });
+    server.on(
+      "wsClientError",
+      (error, socket) => this.#refuse(socket, refusal(400, error.message)),
+    );
+    return server;
+  }
+
   #refuse(socket: Duplex, answer: UpgradeRefusal): void {
     this.#refused++;
     refuseUpgrade(socket, answer, this.#options.clock);
@@ -196,6 +205,7 @@ export class SocketServer {
   }
 
   #accept(
+    server: WebSocketServer,
     request: IncomingMessage,
     socket: Duplex,
     head: Uint8Array,
@@ -203,7 +213,7 @@ export class SocketServer {
   ): void {
     const peerAddress = request.socket.remoteAddress ?? "unix";
     type Head = Parameters<WebSocketServer["handleUpgrade"]>[2];
-    this.#server.handleUpgrade(request, socket, head as Head, (ws) => {
+    server.handleUpgrade(request, socket, head as Head, (ws) => {
       const connection = new WsConnection(ws, { peer, peerAddress, socket }, this.#deps);
       this.#connections.add(connection);
       this.#opened++;
