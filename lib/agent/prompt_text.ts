@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../base/sha256.ts";
 import { markedText, nameOf, type TextPart } from "../contract/text_part.ts";
 
 const TAG_CHARS = 16;
@@ -19,7 +19,7 @@ export function promptText(part: TextPart): string {
  * text can hold, so that a file cannot end itself and go on as the person.
  */
 export function fileText(name: string | undefined, text: string): string {
-  const tag = createHash("sha256").update(text).digest("hex").slice(0, TAG_CHARS);
+  const tag = sha256Hex(text).slice(0, TAG_CHARS);
   const shown = nameOf({ from: name });
   return `[file ${tag}${shown === "" ? "" : `: ${shown}`}]\n${text}\n[end ${tag}]`;
 }

@@ -10,7 +10,7 @@
 
 import { writeFileAtomic } from "../base/atomic_write.ts";
 import type { Log } from "../base/log.ts";
-import { sha256Hex } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { exists, readTextIfAny } from "./files.ts";
 
 /** The last record of a log. */

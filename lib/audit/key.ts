@@ -5,7 +5,7 @@
  * @module
  */
 
-import { createHmac, randomBytes } from "node:crypto";
+import { hmacSha256 } from "../base/sha256.ts";
 import { readTextIfAny } from "./files.ts";
 
 const KEY_BYTES = 32;
@@ -19,7 +19,7 @@ export async function openDigestKey(keysDir: string): Promise<KeyedDigest> {
   const hex = await readKey(path) ?? await makeKey(keysDir, path);
   checkKey(hex, path);
   const key = Uint8Array.fromHex(hex);
-  return (text) => createHmac("sha256", key).update(text).digest("hex");
+  return (text) => hmacSha256(key, text).toHex();
 }
 
 function checkKey(hex: string, path: string): void {
@@ -46,7 +46,7 @@ async function readKey(path: string): Promise<string | undefined> {
 /** Written beside and renamed, so that a crash leaves no half key. */
 async function makeKey(keysDir: string, path: string): Promise<string> {
   await Deno.mkdir(keysDir, { recursive: true, mode: 0o700 });
-  const hex = randomBytes(KEY_BYTES).toString("hex");
+  const hex = crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toHex();
   const next = `${path}.new`;
   await Deno.remove(next).catch(() => {});
   const file = await Deno.open(next, { write: true, createNew: true, mode: 0o600 });

@@ -12,7 +12,7 @@ import { ServiceError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RetentionStore } from "../contract/retention.ts";
 import { writeFileAtomic } from "../base/atomic_write.ts";
-import { sha256Hex } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { signCheckpoint, storeCheckpoint } from "./checkpoint.ts";
 import { type AuditTimers, FileAudit } from "./file_audit.ts";
 import {

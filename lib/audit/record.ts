@@ -4,7 +4,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 
 /** Version of the format. */
 const AUDIT_VERSION = 1;

@@ -6,7 +6,7 @@
  */
 
 import { writeFileAtomic } from "../base/atomic_write.ts";
-import { sha256Hex } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { readTextIfAny } from "./files.ts";
 
 /** Signs for one key. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import type { OutFile } from "../contract/messages.ts";
 import type { Delivery } from "../contract/automation.ts";
 

@@ -7,7 +7,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import type { RequestKey } from "../contract/journal.ts";
 
 /** The key of a slot: automation and instant (milliseconds since 1970). */

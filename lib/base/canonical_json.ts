@@ -5,8 +5,6 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
-
 /** The value as JSON with sorted keys. Lone surrogates are escaped, as JSON.stringify does. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
@@ -20,9 +18,4 @@ export function canonicalJson(value: unknown): string {
     }}`;
   }
   return JSON.stringify(value) ?? "null";
-}
-
-/** SHA-256 of bytes or of a text's UTF-8, hex. */
-export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
 }

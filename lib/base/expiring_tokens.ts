@@ -7,7 +7,8 @@
  * @module
  */
 
-import { createHash, randomBytes } from "node:crypto";
+import { newToken } from "./new_token.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Tokens that may be outstanding at once. */
 export const MAX_OUTSTANDING_TOKENS = 10_000;
@@ -61,7 +62,7 @@ export class ExpiringTokens<Value> {
     this.#purge();
     const { prefix, ttlMs, elapsed, maxOutstanding } = this.#options;
     if (this.#entries.size >= maxOutstanding) return undefined;
-    const token = prefix + randomBytes(32).toString("base64url");
+    const token = newToken(prefix);
     const entry: Entry<Value> = {
       digest: digest(token),
       value,
@@ -131,5 +132,5 @@ export class ExpiringTokens<Value> {
 }
 
 function digest(token: string): string {
-  return createHash("sha256").update(token).digest("base64");
+  return sha256(token).toBase64();
 }

@@ -8,7 +8,8 @@
 
 import { z } from "zod";
 import { CAPABILITIES, type Capability } from "./actions.ts";
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 
 /** What a run would be told of an action. `grant`: it would run if exactly that were granted. */
 export const PREVIEWED_EFFECTS = ["allow", "grant", "deny"] as const;

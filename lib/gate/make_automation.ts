@@ -7,7 +7,8 @@
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import type { AutomationWriter } from "../contract/ports.ts";
 import type { ActionContext, ActionResult, AutomationTarget } from "../contract/actions.ts";
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { failed } from "./results.ts";
 
 /** Hands it to the service. Never rejects: what goes wrong is a result. `facts` are for the record. */

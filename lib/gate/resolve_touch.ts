@@ -6,7 +6,8 @@
 
 import type { Tool } from "../contract/tool.ts";
 import type { ResolvedAction, Target } from "../contract/actions.ts";
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { type FindOffered, resolveMcp } from "./mcp_tool.ts";
 import { isObeyedByGit } from "../executor/git_folder.ts";
 import { isInside } from "../base/inside.ts";

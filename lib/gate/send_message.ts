@@ -12,7 +12,8 @@ import type { AllowedMessage, Enqueued, OutboxPort } from "../contract/ports.ts"
 import type { MessageArgs } from "../tools/message.ts";
 import type { Tool } from "../contract/tool.ts";
 import type { ActionContext, ActionPort, ActionResult, ChatTarget } from "../contract/actions.ts";
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { actionJob, type JobSettings } from "../executor/child_job.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Allowed } from "./judge.ts";

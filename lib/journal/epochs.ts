@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { sha256Hex } from "../base/sha256.ts";
 import { query } from "./query.ts";
 
 /** Deleted keys that are remembered. With one more, all chats get a new epoch instead. */
@@ -65,5 +65,5 @@ export function createEpochs(
 
 /** Of a deleted session nothing stays in the file, its key neither. */
 function hashOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex").slice(0, 16);
+  return sha256Hex(key).slice(0, 16);
 }

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { canonicalJson, sha256Hex } from "../base/canonical_json.ts";
+import { canonicalJson } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { replaceHidden, visibleCut } from "../base/visible_text.ts";
 import type { McpServerStatus, OfferedTool } from "./mcp_servers.ts";
 import { toolNames } from "./tool_names.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { sha256Hex } from "../base/canonical_json.ts";
+import { sha256Hex } from "../base/sha256.ts";
 
 /** Begins every name of a tool of an MCP server, and of none else. */
 export const MCP_PREFIX = "mcp__";

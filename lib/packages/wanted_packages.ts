@@ -15,6 +15,7 @@ export const MAIN_JOB: readonly string[] = [
   "npm:@hono/node-server@2.1.8",
   "npm:@logtape/logtape@2.4.2",
   "npm:@mozilla/readability@0.6.0",
+  "npm:@noble/hashes@2.4.0",
   "npm:@opentelemetry/api@1.9.0",
   "npm:croner@11.0.1",
   "npm:deno-std@1.4.0",

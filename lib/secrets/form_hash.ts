@@ -4,11 +4,11 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
+import { sha256 } from "../base/sha256.ts";
 
 /** SHA-256, base64, of salt and form. Synchronous: it is asked for in the middle of a text. */
 export function hashForm(salt: string, form: string): string {
-  return createHash("sha256").update(salt).update(form).digest("base64");
+  return sha256(salt + form).toBase64();
 }
 
 /** Where the codes of a salt begin. */

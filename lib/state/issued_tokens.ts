@@ -9,10 +9,11 @@
  * @module
  */
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { ServiceError } from "../base/errors.ts";
 import { ExpiringTokens } from "../base/expiring_tokens.ts";
 import { newId } from "../base/new_id.ts";
+import { sha256 } from "../base/sha256.ts";
 import { includesScope, type IssuedToken, type Scope, SCOPES } from "../contract/credentials.ts";
 import type { TokenOwner } from "./token_store.ts";
 
@@ -59,11 +60,13 @@ export function createIssuedTokens(
     elapsed: clock.elapsed,
     maxOutstanding,
   });
-  const wanted = secret === undefined ? undefined : digest(secret);
+  const wanted = secret === undefined ? undefined : sha256(secret);
 
   return {
     issue({ scopes, secret: shown }) {
-      if (wanted !== undefined && !(shown !== undefined && isSame(digest(shown), wanted))) {
+      if (
+        wanted !== undefined && !(shown !== undefined && timingSafeEqual(sha256(shown), wanted))
+      ) {
         throw new ServiceError(
           "invalid_token",
           "The secret that issues tokens is missing or wrong",
@@ -97,12 +100,4 @@ export function createIssuedTokens(
     },
     hasAny: (scope) => tokens.some(({ scopes }) => includesScope(scopes, scope)),
   };
-}
-
-function digest(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return timingSafeEqual(one, other);
 }

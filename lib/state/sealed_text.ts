@@ -5,7 +5,7 @@
  * @module
  */
 
-import { timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { Damaged } from "./damaged.ts";
 import type { Seal } from "./state_key.ts";
 

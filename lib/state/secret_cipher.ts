@@ -5,8 +5,7 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { nodeCrypto } from "../base/node_crypto.ts";
 import type { SecretInfo } from "../contract/secrets.ts";
 
 /** A secret as it is kept. */
@@ -23,10 +22,11 @@ const TAG_BYTES = 16;
 
 /** Encrypts a value. */
 export function sealSecret(info: SecretInfo, value: string, key: Uint8Array): StoredSecret {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(boundTo(info));
-  const bytes = [cipher.update(value, "utf8"), cipher.final(), cipher.getAuthTag()];
-  return { ...info, iv: iv.toString("base64"), sealed: Buffer.concat(bytes).toString("base64") };
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+  const cipher = nodeCrypto().createCipheriv(ALGORITHM, key, iv).setAAD(boundTo(info));
+  const parts = [cipher.update(value, "utf8"), cipher.final(), cipher.getAuthTag()];
+  const sealed = new Uint8Array(parts.flatMap((part) => [...part]));
+  return { ...info, iv: iv.toBase64(), sealed: sealed.toBase64() };
 }
 
 /** The value; undefined when key, name, scope or value are not those that it was encrypted with. */
@@ -38,7 +38,8 @@ export function openSecret(
     const [nonce, bytes] = [Uint8Array.fromBase64(iv), Uint8Array.fromBase64(sealed)];
     if (nonce.length !== IV_BYTES || bytes.length < TAG_BYTES) return undefined;
     const at = bytes.length - TAG_BYTES;
-    const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
+    const decipher = nodeCrypto()
+      .createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
       .setAAD(boundTo(info)).setAuthTag(bytes.subarray(at));
     return decipher.update(bytes.subarray(0, at), undefined, "utf8") + decipher.final("utf8");
   } catch {

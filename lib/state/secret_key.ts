@@ -5,8 +5,8 @@
  * @module
  */
 
-import { createHmac, randomBytes } from "node:crypto";
 import { writeFileAtomic } from "../base/atomic_write.ts";
+import { hmacSha256 } from "../base/sha256.ts";
 import type { Damaged } from "./damaged.ts";
 import { readBounded } from "./state_disk.ts";
 
@@ -58,7 +58,7 @@ export async function makeSecretsKey(
   keysDir: string,
   write: typeof writeFileAtomic = writeFileAtomic,
 ): Promise<void> {
-  const text = randomBytes(KEY_BYTES).toString("base64");
+  const text = crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64();
   await write(`${keysDir}/${SECRETS_KEY_FILE}`, `${text}\n`, { mode: 0o600 });
 }
 
@@ -66,7 +66,7 @@ function toKey(text: string, from: string): SecretsKey | undefined {
   const trimmed = text.trim();
   if (!/^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/.test(trimmed)) return undefined;
   const bytes = Uint8Array.fromBase64(trimmed.replaceAll("-", "+").replaceAll("_", "/"));
-  const id = createHmac("sha256", bytes).update("service secrets key id").digest("hex");
+  const id = hmacSha256(bytes, "service secrets key id").toHex();
   return { bytes, id: id.slice(0, 16), from };
 }
 

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { createHmac } from "node:crypto";
 import type { Secret, SecretInfo } from "../contract/secrets.ts";
 import type { writeFileAtomic } from "../base/atomic_write.ts";
 import { ServiceError } from "../base/errors.ts";
+import { hmacSha256 } from "../base/sha256.ts";
 import { damagedError, isDamaged } from "./damaged.ts";
 import { removeTemporaries, setAside } from "./leftovers.ts";
 import type { SealedFile } from "./sealed_file.ts";
@@ -175,7 +175,7 @@ class FileSecretStore implements SecretStore {
 
   async deriveKey(purpose: string): Promise<Uint8Array> {
     const { bytes } = await this.#takeKey();
-    return createHmac("sha256", bytes).update(`service key for ${purpose}`).digest();
+    return hmacSha256(bytes, `service key for ${purpose}`);
   }
 
   onChange(listener: () => void): () => void {

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { createHmac, randomBytes } from "node:crypto";
 import { writeFileAtomic } from "../base/atomic_write.ts";
+import { hmacSha256 } from "../base/sha256.ts";
 import type { Damaged } from "./damaged.ts";
 
 /** HMAC-SHA-256 of a text, hex. */
@@ -32,7 +32,7 @@ export function readStateKey(keysDir: string): Seal | Damaged | undefined {
       return { damaged: `The key "${path}" is not ${2 * KEY_BYTES} hexadecimal digits` };
     }
     const key = Uint8Array.fromHex(hex);
-    return (text) => createHmac("sha256", key).update(text).digest("hex");
+    return (text) => hmacSha256(key, text).toHex();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     return { damaged: `The key "${path}" cannot be read: ${(error as Error).message}` };
@@ -41,6 +41,6 @@ export function readStateKey(keysDir: string): Seal | Damaged | undefined {
 
 /** Makes a key, mode 0600. What is there under its name is replaced. */
 export async function makeStateKey(keysDir: string): Promise<void> {
-  const hex = randomBytes(KEY_BYTES).toString("hex");
+  const hex = crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toHex();
   await writeFileAtomic(`${keysDir}/${STATE_KEY_FILE}`, `${hex}\n`, { mode: 0o600 });
 }

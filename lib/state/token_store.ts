@@ -4,10 +4,12 @@
  * @module
  */
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { z } from "zod";
 import { ServiceError } from "../base/errors.ts";
 import { newId } from "../base/new_id.ts";
+import { newToken } from "../base/new_token.ts";
+import { sha256, sha256Hex } from "../base/sha256.ts";
 import { includesScope, type Scope, SCOPES } from "../contract/credentials.ts";
 import { damagedError, isDamaged } from "./damaged.ts";
 import type { SealedFile } from "./sealed_file.ts";
@@ -110,8 +112,9 @@ class FileTokenStore implements TokenStore {
     if (!/^sat_[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
     const state = this.#deps.file.read();
     if (isDamaged(state)) return undefined;
-    const hash = createHash("sha256").update(token).digest();
-    const candidates = this.#byPrefix(state.value).get(hash.toString("hex", 0, PREFIX_BYTES)) ?? [];
+    const hash = sha256(token);
+    const prefix = hash.subarray(0, PREFIX_BYTES).toHex();
+    const candidates = this.#byPrefix(state.value).get(prefix) ?? [];
     const found = candidates.find((each) => timingSafeEqual(Uint8Array.fromHex(each.hash), hash));
     if (found === undefined || !this.#isInForce(found)) return undefined;
     this.#noteUse(found.id);
@@ -130,7 +133,7 @@ class FileTokenStore implements TokenStore {
   ): Promise<{ token: string; info: TokenInfo }> {
     const createdAt = this.#deps.now();
     checkToken({ name, scopes, expiresAt, createdAt });
-    const token = `sat_${randomBytes(32).toString("base64url")}`;
+    const token = newToken("sat_");
     const info: TokenInfo = {
       id: newId("tok_"),
       name,
@@ -138,7 +141,7 @@ class FileTokenStore implements TokenStore {
       createdAt,
       ...(expiresAt === undefined ? {} : { expiresAt }),
     };
-    const hash = createHash("sha256").update(token).digest("hex");
+    const hash = sha256Hex(token);
     await this.#deps.file.update((all) => {
       const kept = all.filter((each) => this.#isInForce(each));
       if (kept.length >= MAX_TOKENS) {
