@@ -57,7 +57,7 @@ const reader = createDocumentReader({
   denoDir: findDenoDir({
     env: (name) => Deno.env.get(name),
     cwd: Deno.cwd(),
-    home: homedir(),
+    home: homedir,
     os: Deno.build.os,
   }),
   log: { debug: silent, info: silent, warning: silent, error: silent },

@@ -105,4 +105,5 @@ Deno.test("the import reader sees each way of importing", () => {
     "./e.ts",
   ]);
   assertEquals(found.map(({ typeOnly }) => typeOnly), [false, true, false, false, false]);
+  assertEquals(found.map(({ isDynamic }) => isDynamic), [false, false, false, false, true]);
 });

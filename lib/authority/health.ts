@@ -5,7 +5,6 @@
  * @module
  */
 
-import { statfs } from "node:fs/promises";
 import { toErrorData } from "../base/errors.ts";
 import type { Checks } from "./protocol.ts";
 
@@ -65,6 +64,7 @@ export class Health {
 
   async #checkStorage(): Promise<Checks[string]> {
     const { folders, minFreeBytes } = this.#deps;
+    const { statfs } = await import("node:fs/promises");
     let least = Infinity;
     for (const folder of folders) {
       let free: number;

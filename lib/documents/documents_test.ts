@@ -32,7 +32,7 @@ const CHILD = new URL("../authority/testing/document_child.ts", import.meta.url)
 const denoDir = findDenoDir({
   env: (name) => Deno.env.get(name),
   cwd: Deno.cwd(),
-  home: homedir(),
+  home: homedir,
   os: Deno.build.os,
 });
 
@@ -298,11 +298,13 @@ Deno.test("findDenoDir() follows the rules of Deno", () => {
     env: Record<string, string>,
     os: typeof Deno.build.os = "linux",
     home: string | null = null,
-  ) => findDenoDir({ env: (name) => env[name], cwd: "/start", home, os });
+  ) => findDenoDir({ env: (name) => env[name], cwd: "/start", home: () => home, os });
   assertEquals(find({ DENO_DIR: "/a", XDG_CACHE_HOME: "/b", HOME: "/c" }), "/a");
   assertEquals(find({ DENO_DIR: "a", HOME: "/c" }), "/start/a");
+  assertEquals(find({ DENO_DIR: "../a", HOME: "/c" }), "/a");
   assertEquals(find({ DENO_DIR: "", XDG_CACHE_HOME: "/b", HOME: "/c" }), "/b/deno");
   assertEquals(find({ HOME: "/c" }), "/c/.cache/deno");
+  assertEquals(find({ HOME: "/c/" }), "/c/.cache/deno");
   assertEquals(find({ HOME: "/c" }, "darwin"), "/c/Library/Caches/deno");
   assertEquals(find({}, "linux", "/root"), "/root/.cache/deno");
   assertEquals(find({}), undefined);

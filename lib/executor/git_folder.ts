@@ -6,7 +6,6 @@
  * @module
  */
 
-import { constants, open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "@std/path";
 import { isInside } from "../base/inside.ts";
 import { type GitVariable, MAX_CONFIG_BYTES, namedPaths, parseGitConfig } from "./git_config.ts";
@@ -81,6 +80,7 @@ export async function pointed(path: string): Promise<string | undefined> {
 
 /** The text of a file that is no larger than a configuration; undefined when there is none. */
 export async function readSmall(path: string): Promise<string | undefined> {
+  const { constants, open } = await import("node:fs/promises");
   // A pipe in its place must not make anybody wait.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     .catch(() => undefined);

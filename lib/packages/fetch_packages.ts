@@ -5,7 +5,6 @@
  * @module
  */
 
-import { dirname, join } from "node:path";
 import { killTree, readTail, spawnTree } from "../base/process_tree.ts";
 import { type Lock, lockedClosure } from "./locked_closure.ts";
 import { lockedFlags, type LockedPackages } from "./locked_packages.ts";
@@ -95,7 +94,7 @@ async function runDeno(
   if (signal?.aborted) return "";
   const argv = [program, "cache", "--quiet", ...lockedFlags(packages), ...dependencies];
   const child = spawnTree(argv, {
-    cwd: dirname(packages.configFile),
+    cwd: packages.configFile.replace(/[/\\][^/\\]*$/, "") || "/",
     env: { ...env, DENO_DIR: packages.denoDir, NO_COLOR: "1" },
     clearEnv: env !== undefined,
     stdin: "null",
@@ -131,7 +130,7 @@ function watchProgress(ids: readonly string[], denoDir: string): () => FetchProg
 export function sizeOf(folder: string): number {
   let bytes = 0;
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-    const path = join(folder, name);
+    const path = `${folder}/${name}`;
     bytes += isDirectory ? sizeOf(path) : Deno.lstatSync(path).size;
   }
   return bytes;

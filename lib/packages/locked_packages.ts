@@ -5,8 +5,7 @@
  * @module
  */
 
-import { fileURLToPath } from "node:url";
-import { IS_BUILT, ROOT } from "../base/layout.ts";
+import { IS_BUILT, pathOf, ROOT } from "../base/layout.ts";
 
 /** Files that say which packages a process may import. */
 export interface ProjectFiles {
@@ -26,7 +25,7 @@ export interface LockedPackages extends ProjectFiles {
 
 /** Those in the folder of a project. */
 export function projectFiles(root: URL): ProjectFiles {
-  const path = (name: string) => fileURLToPath(new URL(name, root));
+  const path = (name: string) => pathOf(new URL(name, root));
   return {
     configFile: path("deno.json"),
     importMap: path("imports.json"),

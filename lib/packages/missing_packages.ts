@@ -4,8 +4,6 @@
  * @module
  */
 
-import { join } from "node:path";
-
 /**
  * Those of `<name>@<version>` that are in no registry's folder of Deno's cache.
  * Looks at each folder: a note of what was fetched would outlive a cache that was cleaned up.
@@ -17,10 +15,10 @@ export function missingPackages(ids: readonly string[], denoDir: string): string
 
 /** Folders of registries in Deno's cache. */
 export function registriesIn(denoDir: string): string[] {
-  const root = join(denoDir, "npm");
+  const root = `${denoDir}/npm`;
   try {
     return [...Deno.readDirSync(root)]
-      .filter(({ isDirectory }) => isDirectory).map(({ name }) => join(root, name));
+      .filter(({ isDirectory }) => isDirectory).map(({ name }) => `${root}/${name}`);
   } catch {
     // Where it can't be read, fetching says why.
     return [];
@@ -31,7 +29,7 @@ export function registriesIn(denoDir: string): string[] {
 export function packageFolder(id: string, registries: readonly string[]): string | undefined {
   const [, name, version] = /^(.+)@([^@]+)$/.exec(id) ?? [];
   if (name === undefined) return undefined;
-  return registries.map((registry) => join(registry, name, version!)).find(isFolder);
+  return registries.map((registry) => `${registry}/${name}/${version}`).find(isFolder);
 }
 
 function isFolder(path: string): boolean {

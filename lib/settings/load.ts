@@ -4,7 +4,6 @@
  * @module
  */
 
-import { access, constants } from "node:fs/promises";
 import { ServiceError, toErrorData } from "../base/errors.ts";
 import { formatPath, type KeyPath } from "../base/key_path.ts";
 import { checkModelName, chooseModel } from "../model/choose_model.ts";
@@ -222,7 +221,10 @@ async function workspaceProblems(workspace: string): Promise<Problem[]> {
     try {
       const { isDirectory } = await Deno.stat(path);
       if (!isDirectory) return refuse(`"${path}" is a file`);
-      if (path !== workspace) await access(path, constants.W_OK | constants.X_OK);
+      if (path !== workspace) {
+        const { access, constants } = await import("node:fs/promises");
+        await access(path, constants.W_OK | constants.X_OK);
+      }
       return [];
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) return refuse((error as Error).message);

@@ -218,7 +218,7 @@ async function pageChild() {
   const denoDir = findDenoDir({
     env: (name) => Deno.env.get(name),
     cwd: Deno.cwd(),
-    home: null,
+    home: () => null,
     os: Deno.build.os,
   });
   return {

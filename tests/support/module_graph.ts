@@ -13,6 +13,8 @@ export interface Import {
   specifier: string;
   /** Erased before it runs. */
   typeOnly: boolean;
+  /** Loaded when the code gets there. */
+  isDynamic: boolean;
 }
 
 /** A source file of the project. */
@@ -33,10 +35,10 @@ export function importsOf(source: string): Import[] {
   for (
     const match of code.matchAll(/^\s*(?:import|export)\s(type\s)?[^;"'()=]*?["']([^"'\n]+)["']/gm)
   ) {
-    found.push({ specifier: match[2]!, typeOnly: match[1] !== undefined });
+    found.push({ specifier: match[2]!, typeOnly: match[1] !== undefined, isDynamic: false });
   }
   for (const match of code.matchAll(/\bimport\(\s*["']([^"']+)["']/g)) {
-    found.push({ specifier: match[1]!, typeOnly: false });
+    found.push({ specifier: match[1]!, typeOnly: false, isDynamic: true });
   }
   return found;
 }

@@ -186,7 +186,7 @@ export async function gateFixture(options: GateFixtureOptions = {}): Promise<Gat
   const denoDir = findDenoDir({
     env: (name) => Deno.env.get(name),
     cwd: Deno.cwd(),
-    home: null,
+    home: () => null,
     os: Deno.build.os,
   });
   const known = new KnownSecrets();
