@@ -68,8 +68,6 @@ const thisHost: BrowserHost = {
   async start([program, ...args], failed) {
     const { spawn } = await import("node:child_process");
     const env = Object.entries(Deno.env.toObject()).filter(([name]) => ENV.test(name));
-    // Its import would be a part of every start.
-    const { spawn } = process.getBuiltinModule("node:child_process");
     // In a session of its own: Ctrl-C ends the service, and not the browser.
     const child = spawn(program!, args, {
       detached: true,
