@@ -125,10 +125,14 @@ const NAME = z.string().max(MAX_NAME_CHARS);
 const FOLDER = z.string().max(MAX_FOLDER_CHARS);
 const SOCKET_END = z.object({ address: NAME, port: z.int() });
 
-/** Of the shape that the types say; values are judged by whoever uses them. */
-function shape<T>(schema: z.ZodType): Check<T> {
+/**
+ * Of the shape that the types say; values are judged by whoever uses them. The schema is made for the first
+ * of them: the gateway checks none.
+ */
+function shape<T>(schema: () => z.ZodType): Check<T> {
+  let made: z.ZodType | undefined;
   return (value) => {
-    const { success, error } = schema.safeParse(value);
+    const { success, error } = (made ??= schema()).safeParse(value);
     if (success) return value as T;
     throw new Error(z.prettifyError(error));
   };
@@ -138,48 +142,54 @@ function shape<T>(schema: z.ZodType): Check<T> {
 export const AUTHORITY = {
   calls: {
     act: call<ActionRequest, ActionResult, ActionNews>({
-      params: shape(z.object({
-        tool: NAME,
-        context: z.object({
-          sessionKey: NAME,
-          turnId: NAME,
-          callId: NAME,
-          channel: NAME,
-          actor: NAME,
-          attended: z.boolean(),
-          asks: z.literal(false).optional(),
-          folder: FOLDER.optional(),
-          personHosts: z.array(z.string()),
-          toolUrls: z.array(z.string()),
-        }),
-      })),
+      params: shape(() =>
+        z.object({
+          tool: NAME,
+          context: z.object({
+            sessionKey: NAME,
+            turnId: NAME,
+            callId: NAME,
+            channel: NAME,
+            actor: NAME,
+            attended: z.boolean(),
+            asks: z.literal(false).optional(),
+            folder: FOLDER.optional(),
+            personHosts: z.array(z.string()),
+            toolUrls: z.array(z.string()),
+          }),
+        })
+      ),
     }),
     /** Something that only an approver or operator may do; the authority checks the credential. */
     operate: call<{ request: OperationRequest; credential: Credential }, OperationResult>({
-      params: shape(z.object({
-        request: z.object({ op: NAME }),
-        credential: z.object({ kind: z.enum(["token", "sender", "identity", "issue_secret"]) }),
-      })),
+      params: shape(() =>
+        z.object({
+          request: z.object({ op: NAME }),
+          credential: z.object({ kind: z.enum(["token", "sender", "identity", "issue_secret"]) }),
+        })
+      ),
     }),
     /** Whether a turn may work in that project; rejects with why it may not. */
-    check_folder: call<string, null>({ params: shape(FOLDER) }),
+    check_folder: call<string, null>({ params: shape(() => FOLDER) }),
     /** AGENTS.md of a project or, with null, of the workspace; or an empty text. */
-    instructions: call<string | null, string>({ params: shape(FOLDER.nullable()) }),
+    instructions: call<string | null, string>({ params: shape(() => FOLDER.nullable()) }),
     /** The tools of MCP servers, as far as they are known or soon are. */
     tools: call<null, readonly OfferedTool[]>(),
     mcp_status: call<null, McpServerStatus[]>(),
     /** Connects to one anew. */
-    mcp_test: call<string, McpServerStatus>({ params: shape(NAME) }),
+    mcp_test: call<string, McpServerStatus>({ params: shape(() => NAME) }),
     /** A code for a stranger who wrote to a channel, or that they may write now. */
     pair: call<StrangerAsked, PairAnswer>({
-      params: shape(z.object({ runtimeName: NAME, senderId: NAME, senderName: NAME.optional() })),
+      params: shape(() =>
+        z.object({ runtimeName: NAME, senderId: NAME, senderName: NAME.optional() })
+      ),
     }),
     /** Removes what is over the limits of `retention`, which is all that whoever asks can say. */
     prune: call<PruneRequest, PruneReport>({
-      params: shape(z.object({ dryRun: z.boolean(), by: NAME })),
+      params: shape(() => z.object({ dryRun: z.boolean(), by: NAME })),
     }),
     /** Takes up the configuration file now; the text says who asks. */
-    reload: call<string, ReloadedSettings>({ params: shape(NAME) }),
+    reload: call<string, ReloadedSettings>({ params: shape(() => NAME) }),
     /** Looks anew at the health of what the authority holds. */
     probe: call<null, Checks>(),
     /** Addresses of the host of the `jwksUrl` that the authority knows. */
@@ -188,29 +198,31 @@ export const AUTHORITY = {
     fetch_keys: call<null, Base64<SigningKeyAnswer, "body">>(),
     /** Whether a connection over loopback comes from the service's own user. */
     local_user: call<LocalConnection, LocalUser>({
-      params: shape(z.object({ remote: SOCKET_END, local: SOCKET_END })),
+      params: shape(() => z.object({ remote: SOCKET_END, local: SOCKET_END })),
     }),
     /** The files of the browser app. Rejects with why there are none. */
     app_files: call<null, Base64<AppFile, "gzip">[]>(),
     /** The text of a document, whose bytes go with the call. */
-    extract: call<{ name: string }, ExtractedText>({ params: shape(z.object({ name: NAME })) }),
+    extract: call<{ name: string }, ExtractedText>({
+      params: shape(() => z.object({ name: NAME })),
+    }),
     /**
      * Runs the process of a channel until the call is cancelled. Told are the bytes that it says, after an
      * empty one when it is there; the answer is why it ended by itself. `id` is the caller's own.
      */
     channel: call<ChannelRun, string, Uint8Array>({
-      params: shape(z.object({ runtimeName: NAME, id: z.int() })),
+      params: shape(() => z.object({ runtimeName: NAME, id: z.int() })),
     }),
     /** Gives a channel bytes to read, which go with the call; answered when there is room for more. */
-    channel_input: call<number, null>({ params: shape(z.int()) }),
+    channel_input: call<number, null>({ params: shape(() => z.int()) }),
   },
   notices: {
     /** Whoever opened the turn of this action is not there any more. */
-    requester_left: notice<ActionKey>(shape(z.object({ turnId: NAME, callId: NAME }))),
+    requester_left: notice<ActionKey>(shape(() => z.object({ turnId: NAME, callId: NAME }))),
     /** No more actions of this turn will come. */
-    turn_ended: notice<string>(shape(NAME)),
+    turn_ended: notice<string>(shape(() => NAME)),
     /** Lines of the gateway's log, where the authority has asked for them. */
-    log_lines: notice<string>(shape(z.string().max(MAX_LOG_CHARS))),
+    log_lines: notice<string>(shape(() => z.string().max(MAX_LOG_CHARS))),
   },
 };
 

@@ -23,11 +23,11 @@
  * @module
  */
 
-import { z } from "zod";
 import { editFile } from "./edit_file.ts";
 import { exec } from "./exec.ts";
 import { listFiles } from "./list_files.ts";
 import { message } from "./message.ts";
+import PARAMETERS from "./parameters.json" with { type: "json" };
 import { readFile } from "./read_file.ts";
 import { schedule } from "./schedule.ts";
 import { searchFiles } from "./search_files.ts";
@@ -81,8 +81,7 @@ export interface DescribedTool {
   parameters: Record<string, unknown>;
 }
 
-/** What a model is told of a tool. */
-export function describeTool({ name, description, schema }: Tool): DescribedTool {
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
-  return { name, description, parameters };
+/** What a model is told of a tool. Its arguments' JSON Schema takes each start 10 ms to make, so it was made before. */
+export function describeTool({ name, description }: Tool): DescribedTool {
+  return { name, description, parameters: PARAMETERS[name as keyof typeof PARAMETERS] };
 }

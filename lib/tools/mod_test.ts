@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
 import { TOOL_ENTRIES } from "../base/entries.ts";
+import { parametersText } from "./generate_parameters.ts";
 import { createTools, describeTool, findTool, TOOLS } from "./mod.ts";
 import { defineTool } from "../contract/tool.ts";
 
@@ -24,6 +25,11 @@ Deno.test("TOOLS have names of their own, and each its child side", async () => 
     ].sort(),
     names.sort(),
   );
+});
+
+Deno.test("parameters.json is what the schemas give; deno task generate writes it anew", async () => {
+  const file = await Deno.readTextFile(new URL("parameters.json", import.meta.url));
+  assertEquals(file, parametersText());
 });
 
 Deno.test("describeTool() gives a JSON Schema object that a model can be sent", () => {

@@ -23,9 +23,6 @@ import { takeUp } from "./take_up.ts";
 /** How long the last log lines may take to be written. */
 const LOG_FLUSH_MS = 500;
 
-/** Made while this process waits to be told what it is to be. */
-const DESCRIBED_TOOLS = TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) }));
-
 /** See {@linkcode openCore}. */
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
@@ -54,7 +51,7 @@ export async function openCore(
     journal,
     media,
     models,
-    tools: DESCRIBED_TOOLS,
+    tools: TOOLS.map((tool) => ({ ...tool, ...describeTool(tool) })),
     moreTools: link.tools,
     config: () => config,
     scrubber,
