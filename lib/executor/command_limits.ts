@@ -93,7 +93,11 @@ each() {
   fi
 }`;
 
-/** Enters a group of the given name, processes and bytes, and becomes the program that follows. */
+/**
+ * Enters a group of the given name, processes and bytes, and becomes the program that follows. By `tasks`
+ * where there is one: a shell is one thread, and for that the kernel waits for nobody else (it waits for
+ * all processors before it moves a whole process, 5 to 13 ms).
+ */
 const ENTER = `set -e
 name=$1 processes=$2 bytes=$3
 shift 3
@@ -106,7 +110,8 @@ enter() {
     pids) echo "$processes" > "$dir/pids.max" ;;
     memory) echo "$bytes" > "$dir/memory.limit_in_bytes" ;;
   esac
-  echo 0 > "$dir/cgroup.procs"
+  [ -e "$dir/tasks" ] && list=tasks || list=cgroup.procs
+  echo 0 > "$dir/$list"
 }
 each enter
 ${EXEC_FILTERED}`;
