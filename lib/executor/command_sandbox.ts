@@ -92,6 +92,18 @@ export async function commandSandbox(view: CommandView): Promise<string[]> {
   if (!view.passEnv) args.push("--clearenv");
   // Where something is around it, that has a loopback alone already.
   if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
+  const workspaceArgs = ["--bind", workspace, workspace, ...guards.flatMap(guardArgs)];
+  // What comes later lies over it, so the look at the mounts may end where nothing but the system comes.
+  const isFirst = mounts.length === 0 && network === undefined &&
+    workspaceProblem(workspace) === undefined;
+  args.push(...memoryFolder("/tmp", TMP_BYTES), "--symlink", "/tmp", "/var/tmp");
+  if (isFirst) args.push(...workspaceArgs);
+  if (gitIgnore !== undefined) {
+    for (const folder of ["/tmp/.config", "/tmp/.config/git"]) {
+      args.push("--perms", "1777", "--dir", folder);
+    }
+    args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
+  }
   for (const folder of SYSTEM_FOLDERS) {
     const info = await Deno.lstat(folder).catch(() => undefined);
     if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
@@ -101,21 +113,14 @@ export async function commandSandbox(view: CommandView): Promise<string[]> {
   args.push(...PROC, "--dev", "/dev");
   // Without a size of their own these would be as large as half the machine's memory.
   args.push(...memoryFolder("/dev/shm", SHM_BYTES), "--remount-ro", "/dev");
-  args.push(...memoryFolder("/tmp", TMP_BYTES), "--symlink", "/tmp", "/var/tmp");
-  if (gitIgnore !== undefined) {
-    for (const folder of ["/tmp/.config", "/tmp/.config/git"]) {
-      args.push("--perms", "1777", "--dir", folder);
-    }
-    args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
-  }
-  args.push("--bind", workspace, workspace, ...guards.flatMap(guardArgs), ...mounts);
-  args.push(...(network?.mounts ?? []));
+  if (!isFirst) args.push(...workspaceArgs);
+  args.push(...mounts, ...(network?.mounts ?? []));
   for (const [name, value] of Object.entries(COMMAND_ENV)) args.push("--setenv", name, value);
   args.push("--remount-ro", "/", "--chdir", cwd);
   return [
     ...(network?.outer ?? []),
     ...openParents(args, user),
-    ...["--", ...becomeUser(user), ...mountCheck({ workspace, guards })],
+    ...["--", ...becomeUser(user), ...mountCheck({ workspace, guards, isFirst })],
     ...(network?.start ?? []),
   ];
 }

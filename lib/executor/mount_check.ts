@@ -17,8 +17,8 @@ import type { Guard } from "./workspace_guards.ts";
  * empty file system; every other one the folder or file of its own name in the workspace. Mounts that
  * the workspace had before are nobody's guard.
  */
-const SCRIPT = `workspace=$1 hidden=$2 shown=$3 left=$4 base=
-shift 4
+const SCRIPT = `workspace=$1 hidden=$2 shown=$3 left=$4 last=$5 base=
+shift 5
 while read -r _ _ _ root place _; do
   case $place in
   "$workspace") base=\${root%/} ;;
@@ -36,19 +36,25 @@ $place
       [ "$root" = "$base\${place#"$workspace"}" ] || left=-1000000 ;;
     esac ;;
   esac
+  [ "$left" != "$last" ] || break
 done </proc/self/mountinfo
 if [ "$left" -ne 0 ]; then
   echo "the workspace changed while its sandbox was being made; nothing was run, try again" >&2
   exit 126
 fi
-unset workspace hidden shown left base root place _
+unset workspace hidden shown left last base root place _
 # Not every shell knows exec --, and to some a name that begins so is an option.
 case $1 in -*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
 exec "$@"`;
 
 /** Arguments between bwrap's and the command; none where there is nothing to compare. */
 export function mountCheck(
-  { workspace, guards }: { workspace: string; guards: readonly Guard[] },
+  { workspace, guards, isFirst = false }: {
+    workspace: string;
+    guards: readonly Guard[];
+    /** What is mounted later is the system alone: the rest is not read, a shell takes 50 µs a line. */
+    isFirst?: boolean;
+  },
 ): string[] {
   if (guards.length === 0) return [];
   const isHidden = ({ how }: Guard) => how === "hideFile" || how === "hideFolder";
@@ -63,6 +69,7 @@ export function mountCheck(
     lines(guards.filter(isHidden)),
     lines(guards.filter((guard) => !isHidden(guard))),
     String(guards.length),
+    isFirst ? "0" : "none",
   ];
 }
 
