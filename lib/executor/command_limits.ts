@@ -146,10 +146,11 @@ each sweep`;
 /** Control groups of commands. */
 export interface ControlGroups {
   /**
-   * The command in a group of that name, which is made if it is not there: what takes the time. It finds
-   * the seccomp filter of that path as bubblewrap is told to.
+   * A script and its arguments, for a shell that becomes the command after them in a group of that name,
+   * which is made if it is not there: what takes the time. The command finds the seccomp filter of that
+   * path as bubblewrap is told to.
    */
-  enter(name: string, limits: CommandLimits, filter: string): string[];
+  enter(name: string, limits: CommandLimits, filter: string): [script: string, ...args: string[]];
   /** Removes the group. Never rejects. */
   leave(name: string): Promise<void>;
 }
@@ -158,13 +159,8 @@ export interface ControlGroups {
 export async function findControlGroups(): Promise<ControlGroups | undefined> {
   const groups: ControlGroups = {
     enter: (name, { maxProcesses, maxMemoryBytes }, filter) => [
-      "/bin/sh",
-      "-c",
       ENTER,
-      filter,
-      name,
-      String(maxProcesses),
-      String(maxMemoryBytes),
+      ...[filter, name, String(maxProcesses), String(maxMemoryBytes)],
     ],
     leave: async (name) => {
       await runShell(["/bin/sh", "-c", LEAVE, "sh", name]);
@@ -174,7 +170,10 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
   const limits = { maxProcesses: 64, maxMemoryBytes: 64 * 1024 * 1024, timeoutMs: 1_000 };
   // In both of its groups, or it does not count.
   const check = ["/bin/sh", "-c", 'grep -c "$1" /proc/self/cgroup | grep -qx "[12]"', "sh", name];
-  const isHeld = await runShell([...groups.enter(name, limits, "/dev/null"), ...check]);
+  const isHeld = await runShell([
+    ...["/bin/sh", "-c", ...groups.enter(name, limits, "/dev/null")],
+    ...check,
+  ]);
   await groups.leave(name);
   await runShell(["/bin/sh", "-c", SWEEP]);
   return isHeld ? groups : undefined;

@@ -16,6 +16,7 @@ import {
   memoryFolder,
   openParents,
   PROC,
+  systemMounts,
 } from "./sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
 
@@ -82,6 +83,9 @@ export interface CommandView {
   user?: ChildUser;
 }
 
+/** Found once, as in every other sandbox. */
+let systemFolders: Promise<string[]> | undefined;
+
 /** Arguments of bwrap up to the program, which is started once every mount is its own place. */
 export async function commandSandbox(view: CommandView): Promise<string[]> {
   const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
@@ -89,7 +93,7 @@ export async function commandSandbox(view: CommandView): Promise<string[]> {
     ? undefined
     : await networkSandbox(networkSocket, { user });
   const args = isolation(user);
-  if (!view.passEnv) args.push("--clearenv");
+  args.push(...view.passEnv ? ["--unsetenv", "SHLVL"] : ["--clearenv"]);
   // Where something is around it, that has a loopback alone already.
   if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
   const workspaceArgs = ["--bind", workspace, workspace, ...guards.flatMap(guardArgs)];
@@ -104,11 +108,7 @@ export async function commandSandbox(view: CommandView): Promise<string[]> {
     }
     args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
   }
-  for (const folder of SYSTEM_FOLDERS) {
-    const info = await Deno.lstat(folder).catch(() => undefined);
-    if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
-    else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
-  }
+  args.push(...await (systemFolders ??= systemMounts(SYSTEM_FOLDERS)));
   for (const path of SYSTEM_FILES) args.push("--ro-bind-try", path, path);
   args.push(...PROC, "--dev", "/dev");
   // Without a size of their own these would be as large as half the machine's memory.

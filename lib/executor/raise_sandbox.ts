@@ -17,7 +17,7 @@ import type { FoundChildUser } from "./child_user.ts";
 import { commandSandbox } from "./command_sandbox.ts";
 import { giveEnv, givenEnv } from "./give_env.ts";
 import { type GuardWatch, watchGuards } from "./guard_watch.ts";
-import { closeInherited } from "./inherited.ts";
+import { closingShell } from "./inherited.ts";
 import { type Placeholder, Placeholders } from "./placeholders.ts";
 import type { Confinement } from "./sandbox.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "./seccomp_filter.ts";
@@ -104,6 +104,7 @@ export class SandboxRaiser {
   /** Groups that were made, and those of them that nobody is in: making one costs more than all else. */
   readonly #groups: string[] = [];
   readonly #freeGroups: string[] = [];
+  readonly #ignoreFiles = new Set<string>();
   #filter: Promise<string> | undefined;
 
   constructor(options: RaiserOptions) {
@@ -115,7 +116,7 @@ export class SandboxRaiser {
   async raise(
     { workspace, own, limits, signal, env, settles = false, ...view }: WantedSandbox,
   ): Promise<RaisedSandbox | { problem: string }> {
-    const { find, controlGroups, childUser, scratchDir } = this.#options;
+    const { find, controlGroups, childUser } = this.#options;
     const { bwrap } = await find();
     for (const before of [...await this.#unsettled.left(), ...this.#failed]) {
       await this.settle(before, own);
@@ -127,13 +128,15 @@ export class SandboxRaiser {
     const { guards, look } = searched;
     const before = rememberBefore(look, guards, workspace);
     const watch = stack.use(await watchGuards(guards));
-    const gitIgnore = await writeIgnored(scratchDir, held.made);
+    const gitIgnore = await this.#ignoreFile(held.made);
     const cages = await controlGroups();
     const group = this.#freeGroups.pop() ?? this.#newGroup();
     stack.defer(() => void this.#freeGroups.push(group));
     const passEnv = Object.keys(env).length > 0;
     const { user } = await childUser(workspace);
     const filter = await this.#filterFile();
+    const { shell, close } = await closingShell();
+    const [enter, ...entered] = cages?.enter(group, limits, filter) ?? [EXEC_FILTERED, filter];
     // Another user's processes outside would count too.
     const isCounted = user === undefined || cages === undefined;
     const raised = {
@@ -141,8 +144,7 @@ export class SandboxRaiser {
       before,
       watch,
       outside: [
-        ...await closeInherited(),
-        ...(cages?.enter(group, limits, filter) ?? ["/bin/sh", "-c", EXEC_FILTERED, filter]),
+        ...[shell, "-c", close + enter, ...entered],
         bwrap!,
         ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
       ],
@@ -238,18 +240,23 @@ export class SandboxRaiser {
     });
   }
 
+  /** A file that lists names for git; the same names are the same file, written once. */
+  async #ignoreFile(names: readonly string[]): Promise<string | undefined> {
+    if (names.length === 0) return undefined;
+    const path = `${this.#options.scratchDir}/sandbox-ignore-${
+      names.map((name) => name.replace(".", "")).join("-")
+    }`;
+    if (!this.#ignoreFiles.has(path)) {
+      await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
+      await Deno.chmod(path, 0o644);
+      this.#ignoreFiles.add(path);
+    }
+    return path;
+  }
+
   #newGroup(): string {
     const name = groupName(this.#groups.length + 1);
     this.#groups.push(name);
     return name;
   }
-}
-
-/** A file that lists names for git; the same names are the same file. */
-async function writeIgnored(folder: string, names: readonly string[]): Promise<string | undefined> {
-  if (names.length === 0) return undefined;
-  const path = `${folder}/sandbox-ignore-${names.map((name) => name.replace(".", "")).join("-")}`;
-  await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
-  await Deno.chmod(path, 0o644);
-  return path;
 }

@@ -175,16 +175,23 @@ export function childSources(): string[] {
 export async function sandboxBase(execPath: string, rights?: ChildRights): Promise<string[]> {
   const user = rights === "root" ? undefined : rights;
   const args = [...isolation(rights), "--clearenv"];
-  for (const folder of LIBRARY_FOLDERS) {
-    const info = await Deno.lstat(folder).catch(() => undefined);
-    if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
-    else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
-  }
+  args.push(...await systemMounts(LIBRARY_FOLDERS));
   args.push(...PROC, "--dev", "/dev");
   args.push(...memoryFolder(SANDBOX_CACHE_DIR, 64 * 1024 * 1024));
   const setpriv = user === undefined ? [] : [user.setpriv];
   for (const path of [execPath, ...setpriv, ...childSources()]) args.push("--ro-bind", path, path);
   return openParents(args, user);
+}
+
+/** Arguments of bwrap for folders of the system, as they are laid out here. */
+export async function systemMounts(folders: readonly string[]): Promise<string[]> {
+  const args: string[] = [];
+  for (const folder of folders) {
+    const info = await Deno.lstat(folder).catch(() => undefined);
+    if (info?.isSymlink) args.push("--symlink", await Deno.readLink(folder), folder);
+    else if (info?.isDirectory) args.push("--ro-bind", folder, folder);
+  }
+  return args;
 }
 
 /** Arguments that follow the base: what this one child sees. */
