@@ -8,7 +8,7 @@
 import { isInside } from "../base/inside.ts";
 import { COMMAND_PATH } from "../policy/resolve/resolve_command.ts";
 import { networkSandbox } from "./network/network_sandbox.ts";
-import { mountCheck } from "./mount_check.ts";
+import { type MountCheck, mountCheck } from "./mount_check.ts";
 import {
   becomeUser,
   type ChildUser,
@@ -86,8 +86,10 @@ export interface CommandView {
 /** Found once, as in every other sandbox. */
 let systemFolders: Promise<string[]> | undefined;
 
-/** Arguments of bwrap up to the program, which is started once every mount is its own place. */
-export async function commandSandbox(view: CommandView): Promise<string[]> {
+/** Arguments of bwrap up to the first shell in there, and what that one compares before it goes on. */
+export async function commandSandbox(
+  view: CommandView,
+): Promise<{ args: string[]; check: MountCheck }> {
   const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
   const network = networkSocket === undefined
     ? undefined
@@ -117,12 +119,16 @@ export async function commandSandbox(view: CommandView): Promise<string[]> {
   args.push(...mounts, ...(network?.mounts ?? []));
   for (const [name, value] of Object.entries(COMMAND_ENV)) args.push("--setenv", name, value);
   args.push("--remount-ro", "/", "--chdir", cwd);
-  return [
+  const inside = [
     ...(network?.outer ?? []),
     ...openParents(args, user),
-    ...["--", ...becomeUser(user), ...mountCheck({ workspace, guards, isFirst })],
-    ...(network?.start ?? []),
+    ...["--", ...becomeUser(user)],
   ];
+  const check = mountCheck({ workspace, guards, isFirst });
+  if (network === undefined) return { args: inside, check };
+  // Before the relay.
+  inside.push("/bin/sh", "-c", `${check.script}exec "$@"`, "sandbox", ...check.args);
+  return { args: [...inside, ...network.start], check: mountCheck({ workspace, guards: [] }) };
 }
 
 /** Why a folder cannot be a command's workspace, if it cannot. */

@@ -281,14 +281,14 @@ class WorkspaceCommands {
     const limits = commandLimits(this.#options.config, { timeoutMs: run.timeoutMs });
     return await this.#begin({
       outside: await closeInherited(),
-      ...{ limits: limitScript(limits, false), inside: [], argv, cwd, confined: false },
+      ...{ begin: limitScript(limits, false), inside: [], argv, cwd, confined: false },
       env: { ...COMMAND_ENV, ...run.env },
     }, run);
   }
 
   #begin(
-    { outside, limits, inside, argv, env, cwd, confined }:
-      & Pick<RaisedSandbox, "outside" | "limits" | "inside" | "env">
+    { outside, begin, inside, argv, env, cwd, confined }:
+      & Pick<RaisedSandbox, "outside" | "begin" | "inside" | "env">
       & { argv: readonly string[]; cwd: string; confined: boolean },
     { timeoutMs, signal, onProgress }: CommandRun,
     closing = this.#children.closing,
@@ -296,7 +296,7 @@ class WorkspaceCommands {
     const { config: { maxOutputBytes }, scrubber } = this.#options;
     const marker = crypto.randomUUID();
     return runCommandProcess({
-      argv: [...outside, "/bin/sh", "-c", limits + BEGIN, marker, ...inside, ...argv],
+      argv: [...outside, "/bin/sh", "-c", begin + BEGIN, marker, ...inside, ...argv],
       ...{ env, cwd, confined, marker, maxOutputBytes, scrubber },
       ...{ timeoutMs, signal, closing, onProgress },
     });

@@ -198,7 +198,7 @@ Deno.test({
         scratchDir,
         async run(workspace, script, asked) {
           const mounts = await kernelProbeMounts();
-          const args = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
+          const { args } = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
           const { code, stdout } = await runSandbox([
             ...args,
             ...["/bin/sh", "-c", script, "sh", ...asked],
@@ -224,7 +224,7 @@ Deno.test({
         scratchDir,
         async run(workspace, script, asked) {
           const mounts = await kernelProbeMounts();
-          const args = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
+          const { args } = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
           const at = args.findIndex((arg, at) => arg === option && args[at + 1] === value);
           const lacking = at < 0 ? args : args.toSpliced(at, 2);
           const shell = ["/bin/sh", "-c", script, "sh", ...asked];

@@ -45,9 +45,16 @@ fi
 unset workspace hidden shown left last base root place _
 # Not every shell knows exec --, and to some a name that begins so is an option.
 case $1 in -*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
-exec "$@"`;
+`;
 
-/** Arguments between bwrap's and the command; none where there is nothing to compare. */
+/** What a shell's script begins with, and what its arguments begin with, which it takes away. */
+export interface MountCheck {
+  /** Empty where there is nothing to compare. */
+  script: string;
+  args: string[];
+}
+
+/** For the first shell in the sandbox: it goes on only if everything is its own place. */
 export function mountCheck(
   { workspace, guards, isFirst = false }: {
     workspace: string;
@@ -55,22 +62,19 @@ export function mountCheck(
     /** What is mounted later is the system alone: the rest is not read, a shell takes 50 µs a line. */
     isFirst?: boolean;
   },
-): string[] {
-  if (guards.length === 0) return [];
+): MountCheck {
+  if (guards.length === 0) return { script: "", args: [] };
   const isHidden = ({ how }: Guard) => how === "hideFile" || how === "hideFolder";
   const lines = (some: readonly Guard[]) =>
     `\n${some.map(({ path }) => `${escapeMount(path)}\n`).join("")}`;
-  return [
-    "/bin/sh",
-    "-c",
-    SCRIPT,
-    "sandbox",
+  const args = [
     escapeMount(workspace),
     lines(guards.filter(isHidden)),
     lines(guards.filter((guard) => !isHidden(guard))),
     String(guards.length),
     isFirst ? "0" : "none",
   ];
+  return { script: SCRIPT, args };
 }
 
 /** As the kernel writes names in /proc/self/mountinfo. */

@@ -1,17 +1,20 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { needs } from "../../tests/support/needs.ts";
 import { commandSandbox } from "./command_sandbox.ts";
-import { mountCheck } from "./mount_check.ts";
+import { type MountCheck, mountCheck } from "./mount_check.ts";
 import { runSandbox } from "./testing/run_sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a command in the sandbox of a workspace. */
 async function run(workspace: string, guards: readonly Guard[], argv: string[]) {
-  return await runSandbox([
-    ...await commandSandbox({ workspace, cwd: workspace, guards }),
-    ...argv,
-  ]);
+  const { args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
+  return await runSandbox([...args, ...checked(check), ...argv]);
+}
+
+/** A shell that compares and becomes what follows. */
+function checked({ script, args }: MountCheck): string[] {
+  return ["/bin/sh", "-c", `${script}exec "$@"`, "sh", ...args];
 }
 
 async function withFolders(
@@ -79,17 +82,20 @@ Deno.test({
   async fn() {
     await withFolders(async (workspace, outside) => {
       const guards: Guard[] = [{ path: `${workspace}/sub`, how: "pin" }];
-      const right = await commandSandbox({ workspace, cwd: workspace, guards });
+      const { args: right, check } = await commandSandbox({ workspace, cwd: workspace, guards });
       const from = right.lastIndexOf(guards[0]!.path) - 1;
       // As if a link had stood there when bubblewrap looked, and what was seen before, when it mounted.
       const swapped = right.with(from, outside);
       const missing = [...right.slice(0, from - 1), ...right.slice(from + 2)];
       for (const args of [swapped, missing]) {
-        const { code, stdout, stderr } = await runSandbox([...args, "cat", "sub/secret"]);
+        const { code, stdout, stderr } = await runSandbox([
+          ...[...args, ...checked(check)],
+          ...["cat", "sub/secret"],
+        ]);
         assertEquals([code, stdout], [126, ""]);
         assertStringIncludes(stderr, "nothing was run");
       }
-      assertEquals(mountCheck({ workspace, guards: [] }), []);
+      assertEquals(mountCheck({ workspace, guards: [] }).script, "");
     });
   },
 });
@@ -148,11 +154,11 @@ Deno.test({
         { path: `${workspace}/sub`, how: "pin" },
         { path: `${workspace}/sub/AGENTS.md`, how: "readOnly" },
       ];
-      const args = await commandSandbox({ workspace, cwd: workspace, guards });
+      const { args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
       const at = args.indexOf("--remount-ro", args.indexOf(workspace));
       const volume = ["--tmpfs", `${workspace}/volume`];
       const mounted = [...args.slice(0, at), ...volume, ...args.slice(at)];
-      const { code, stdout } = await runSandbox([...mounted, "echo", "ran"]);
+      const { code, stdout } = await runSandbox([...mounted, ...checked(check), "echo", "ran"]);
       assertEquals([code, stdout], [0, "ran\n"]);
     });
   },

@@ -39,18 +39,15 @@ export async function moveAside(
     filter: string;
   },
 ): Promise<void> {
-  const sandbox = [
-    ...await closeInherited(),
-    ...["/bin/sh", "-c", EXEC_FILTERED, filter],
-    bwrap,
-    ...await commandSandbox({ ...view, cwd: view.workspace }),
-    "/bin/sh",
-    "-c",
-  ];
+  const { args, check } = await commandSandbox({ ...view, cwd: view.workspace });
+  const outside = [...await closeInherited(), "/bin/sh", "-c", EXEC_FILTERED, filter, bwrap];
+  const shell = (
+    script: string,
+  ) => [...outside, ...args, "/bin/sh", "-c", check.script + script, "sh", ...check.args];
   const named = moves.filter(({ from }) => !from.includes(NO_UTF8));
   for (let at = 0; at < named.length; at += MOVES_AT_ONCE) {
     const pairs = named.slice(at, at + MOVES_AT_ONCE).flatMap(({ from, to }) => [from, to]);
-    await run([...sandbox, SCRIPT, "sh", ...pairs]);
+    await run([...shell(SCRIPT), ...pairs]);
   }
   for (const { from, to } of moves) {
     if (!from.includes(NO_UTF8)) continue;
@@ -62,7 +59,7 @@ export async function moveAside(
     for await (const { name } of Deno.readDir(folder)) {
       if (like.test(name) && !name.includes(NO_UTF8)) known.push(name);
     }
-    await run([...sandbox, SCRIPT_UNNAMED, "sh", folder, pattern, to, ...known]);
+    await run([...shell(SCRIPT_UNNAMED), folder, pattern, to, ...known]);
   }
 }
 

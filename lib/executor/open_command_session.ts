@@ -85,7 +85,7 @@ export async function openConfined<Authority extends Endpoint, Child extends Ses
     ...common(options),
     argv: [
       ...sandbox.outside,
-      ...["/bin/sh", "-c", sandbox.limits + EXEC, "sh"],
+      ...["/bin/sh", "-c", sandbox.begin + EXEC, "sh"],
       ...sandbox.inside,
       ...[path, ...args],
     ],

@@ -59,9 +59,9 @@ export interface RaisedSandbox {
   watch: GuardWatch;
   /** Up to the sandbox and its programs. */
   outside: readonly string[];
-  /** What the script begins with that is started first in there. */
-  limits: string;
-  /** Between that and the program. */
+  /** What the script begins with that a shell is started with first in there. */
+  begin: string;
+  /** Its arguments before the program. */
   inside: readonly string[];
   /** What bwrap has is seen in the sandbox: its process is the first in there. */
   env: Readonly<Record<string, string>>;
@@ -139,17 +139,18 @@ export class SandboxRaiser {
     const [enter, ...entered] = cages?.enter(group, limits, filter) ?? [EXEC_FILTERED, filter];
     // Another user's processes outside would count too.
     const isCounted = user === undefined || cages === undefined;
+    const sandbox = { ...view, workspace, guards, gitIgnore, passEnv, user };
+    const { args, check } = await commandSandbox(sandbox);
     const raised = {
       guards,
       before,
       watch,
       outside: [
         ...[shell, "-c", close + enter, ...entered],
-        bwrap!,
-        ...await commandSandbox({ ...view, workspace, guards, gitIgnore, passEnv, user }),
+        ...[bwrap!, ...args],
       ],
-      limits: limitScript(limits, isCounted),
-      inside: giveEnv(Object.keys(env)),
+      begin: check.script + limitScript(limits, isCounted),
+      inside: [...check.args, ...giveEnv(Object.keys(env))],
       env: givenEnv(env),
     };
     if (settles) await this.#unsettled.add(before);
