@@ -34,20 +34,18 @@ const SYSTEM_FOLDERS = [
 
 /**
  * What programs read of `/etc`. Not the whole: it holds keys and the hashes of passwords; and not more
- * than is needed, as each costs a fraction of a millisecond.
+ * than is needed, as each mount costs 0.15 ms: files are copied, each by a descriptor from 3 to 8.
  */
-const SYSTEM_FILES = [
-  "/etc/alternatives",
-  "/etc/fonts",
+const ETC_FOLDERS = ["/etc/alternatives", "/etc/fonts", "/etc/ssl/certs"];
+const ETC_FILES = [
   "/etc/group",
   "/etc/ld.so.cache",
-  "/etc/localtime",
   "/etc/mime.types",
   "/etc/nsswitch.conf",
   "/etc/passwd",
-  "/etc/ssl/certs",
   "/etc/ssl/openssl.cnf",
 ];
+const LOCAL_TIME = "/etc/localtime";
 
 const MIB = 1024 * 1024;
 const TMP_BYTES = 256 * MIB;
@@ -86,10 +84,17 @@ export interface CommandView {
 /** Found once, as in every other sandbox. */
 let systemFolders: Promise<string[]> | undefined;
 
-/** Arguments of bwrap up to the first shell in there, and what that one compares before it goes on. */
-export async function commandSandbox(
-  view: CommandView,
-): Promise<{ args: string[]; check: MountCheck }> {
+/** The sandbox of a command. */
+export interface CommandSandbox {
+  /** What the script begins with that starts bwrap. */
+  open: string;
+  /** Arguments of bwrap up to the first shell in there. */
+  args: string[];
+  /** What that one compares before it goes on. */
+  check: MountCheck;
+}
+
+export async function commandSandbox(view: CommandView): Promise<CommandSandbox> {
   const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
   const network = networkSocket === undefined
     ? undefined
@@ -111,7 +116,8 @@ export async function commandSandbox(
     args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
   }
   args.push(...await (systemFolders ??= systemMounts(SYSTEM_FOLDERS)));
-  for (const path of SYSTEM_FILES) args.push("--ro-bind-try", path, path);
+  const etc = await etcFiles();
+  args.push(...etc.args);
   args.push(...PROC, "--dev", "/dev");
   // Without a size of their own these would be as large as half the machine's memory.
   args.push(...memoryFolder("/dev/shm", SHM_BYTES), "--remount-ro", "/dev");
@@ -125,10 +131,12 @@ export async function commandSandbox(
     ...["--", ...becomeUser(user)],
   ];
   const check = mountCheck({ workspace, guards, isFirst });
-  if (network === undefined) return { args: inside, check };
+  const { open } = etc;
+  if (network === undefined) return { open, args: inside, check };
   // Before the relay.
   inside.push("/bin/sh", "-c", `${check.script}exec "$@"`, "sandbox", ...check.args);
-  return { args: [...inside, ...network.start], check: mountCheck({ workspace, guards: [] }) };
+  const none = mountCheck({ workspace, guards: [] });
+  return { open, args: [...inside, ...network.start], check: none };
 }
 
 /** Why a folder cannot be a command's workspace, if it cannot. */
@@ -138,6 +146,25 @@ export function workspaceProblem(workspace: string): string | undefined {
     [...SYSTEM_FOLDERS, "/etc", "/proc", "/dev"].find((folder) => isInside(folder, workspace));
   if (system === undefined) return undefined;
   return `the workspace "${workspace}" and the system's "${system}" lie in each other`;
+}
+
+/** Folders first: what is above them is made open to everybody (`openParents`). */
+async function etcFiles(): Promise<Pick<CommandSandbox, "open" | "args">> {
+  const [localTime, ...areFiles] = await Promise.all([
+    Deno.realPath(LOCAL_TIME).catch(() => LOCAL_TIME),
+    ...ETC_FILES.map((path) => Deno.stat(path).then(({ isFile }) => isFile, () => false)),
+  ]);
+  const files = ETC_FILES.filter((_, at) => areFiles[at]);
+  return {
+    open: files.map((path, at) => `exec ${at + 3}< ${path}; `).join(""),
+    args: [
+      ...ETC_FOLDERS.flatMap((path) => ["--ro-bind-try", path, path]),
+      ...isInside(localTime, "/usr")
+        ? ["--symlink", localTime, LOCAL_TIME]
+        : ["--ro-bind-try", LOCAL_TIME, LOCAL_TIME],
+      ...files.flatMap((path, at) => ["--perms", "0644", "--file", String(at + 3), path]),
+    ],
+  };
 }
 
 function guardArgs({ path, how }: Guard): string[] {

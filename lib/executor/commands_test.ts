@@ -198,11 +198,10 @@ Deno.test({
         scratchDir,
         async run(workspace, script, asked) {
           const mounts = await kernelProbeMounts();
-          const { args } = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
-          const { code, stdout } = await runSandbox([
-            ...args,
-            ...["/bin/sh", "-c", script, "sh", ...asked],
-          ]);
+          const view = { workspace, cwd: workspace, guards: [], mounts };
+          const { open, args } = await commandSandbox(view);
+          const shell = ["/bin/sh", "-c", script, "sh", ...asked];
+          const { code, stdout } = await runSandbox({ open, args: [...args, ...shell] });
           return { type: "exited", code, signal: null, output: stdout };
         },
       });
@@ -224,11 +223,12 @@ Deno.test({
         scratchDir,
         async run(workspace, script, asked) {
           const mounts = await kernelProbeMounts();
-          const { args } = await commandSandbox({ workspace, cwd: workspace, guards: [], mounts });
+          const view = { workspace, cwd: workspace, guards: [], mounts };
+          const { open, args } = await commandSandbox(view);
           const at = args.findIndex((arg, at) => arg === option && args[at + 1] === value);
           const lacking = at < 0 ? args : args.toSpliced(at, 2);
           const shell = ["/bin/sh", "-c", script, "sh", ...asked];
-          const { code, stdout } = await runSandbox([...lacking, ...shell]);
+          const { code, stdout } = await runSandbox({ open, args: [...lacking, ...shell] });
           return { type: "exited", code, signal: null, output: stdout };
         },
       });

@@ -8,8 +8,8 @@ import { rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a command in the sandbox of a workspace. */
 async function run(workspace: string, guards: readonly Guard[], argv: string[]) {
-  const { args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
-  return await runSandbox([...args, ...checked(check), ...argv]);
+  const { open, args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
+  return await runSandbox({ open, args: [...args, ...checked(check), ...argv] });
 }
 
 /** A shell that compares and becomes what follows. */
@@ -82,16 +82,20 @@ Deno.test({
   async fn() {
     await withFolders(async (workspace, outside) => {
       const guards: Guard[] = [{ path: `${workspace}/sub`, how: "pin" }];
-      const { args: right, check } = await commandSandbox({ workspace, cwd: workspace, guards });
+      const { open, args: right, check } = await commandSandbox({
+        workspace,
+        cwd: workspace,
+        guards,
+      });
       const from = right.lastIndexOf(guards[0]!.path) - 1;
       // As if a link had stood there when bubblewrap looked, and what was seen before, when it mounted.
       const swapped = right.with(from, outside);
       const missing = [...right.slice(0, from - 1), ...right.slice(from + 2)];
       for (const args of [swapped, missing]) {
-        const { code, stdout, stderr } = await runSandbox([
-          ...[...args, ...checked(check)],
-          ...["cat", "sub/secret"],
-        ]);
+        const { code, stdout, stderr } = await runSandbox({
+          open,
+          args: [...args, ...checked(check), "cat", "sub/secret"],
+        });
         assertEquals([code, stdout], [126, ""]);
         assertStringIncludes(stderr, "nothing was run");
       }
@@ -154,11 +158,14 @@ Deno.test({
         { path: `${workspace}/sub`, how: "pin" },
         { path: `${workspace}/sub/AGENTS.md`, how: "readOnly" },
       ];
-      const { args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
+      const { open, args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
       const at = args.indexOf("--remount-ro", args.indexOf(workspace));
       const volume = ["--tmpfs", `${workspace}/volume`];
       const mounted = [...args.slice(0, at), ...volume, ...args.slice(at)];
-      const { code, stdout } = await runSandbox([...mounted, ...checked(check), "echo", "ran"]);
+      const { code, stdout } = await runSandbox({
+        open,
+        args: [...mounted, ...checked(check), "echo", "ran"],
+      });
       assertEquals([code, stdout], [0, "ran\n"]);
     });
   },

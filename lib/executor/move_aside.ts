@@ -39,8 +39,8 @@ export async function moveAside(
     filter: string;
   },
 ): Promise<void> {
-  const { args, check } = await commandSandbox({ ...view, cwd: view.workspace });
-  const outside = [...await closeInherited(), "/bin/sh", "-c", EXEC_FILTERED, filter, bwrap];
+  const { open, args, check } = await commandSandbox({ ...view, cwd: view.workspace });
+  const outside = [...await closeInherited(), "/bin/sh", "-c", open + EXEC_FILTERED, filter, bwrap];
   const shell = (
     script: string,
   ) => [...outside, ...args, "/bin/sh", "-c", check.script + script, "sh", ...check.args];

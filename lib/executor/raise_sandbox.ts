@@ -140,13 +140,13 @@ export class SandboxRaiser {
     // Another user's processes outside would count too.
     const isCounted = user === undefined || cages === undefined;
     const sandbox = { ...view, workspace, guards, gitIgnore, passEnv, user };
-    const { args, check } = await commandSandbox(sandbox);
+    const { open, args, check } = await commandSandbox(sandbox);
     const raised = {
       guards,
       before,
       watch,
       outside: [
-        ...[shell, "-c", close + enter, ...entered],
+        ...[shell, "-c", close + open + enter, ...entered],
         ...[bwrap!, ...args],
       ],
       begin: check.script + limitScript(limits, isCounted),

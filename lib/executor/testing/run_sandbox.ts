@@ -1,10 +1,11 @@
 /**
- * Runs bubblewrap with arguments such as `commandSandbox()` gives, as the executor does; for tests.
+ * Runs bubblewrap with what `commandSandbox()` gives, as the executor does; for tests.
  *
  * @module
  */
 
 import { programPath } from "../../../tests/support/needs.ts";
+import type { CommandSandbox } from "../command_sandbox.ts";
 import { closeInherited } from "../inherited.ts";
 import { EXEC_FILTERED, writeSeccompFilter } from "../seccomp_filter.ts";
 
@@ -16,11 +17,20 @@ export interface SandboxRun {
 }
 
 /** Runs it to its end, with an empty environment. */
-export async function runSandbox(args: readonly string[]): Promise<SandboxRun> {
+export async function runSandbox(
+  { open, args }: Pick<CommandSandbox, "open" | "args">,
+): Promise<SandboxRun> {
   const folder = await Deno.makeTempDir();
   try {
     const filter = await writeSeccompFilter(folder);
-    const shell = ["/bin/sh", "-c", EXEC_FILTERED, filter, programPath("bubblewrap"), ...args];
+    const shell = [
+      "/bin/sh",
+      "-c",
+      open + EXEC_FILTERED,
+      filter,
+      programPath("bubblewrap"),
+      ...args,
+    ];
     const [program, ...rest] = [...await closeInherited(), ...shell];
     const { code, stdout, stderr } = await new Deno.Command(program!, {
       args: rest,
