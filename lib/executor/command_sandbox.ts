@@ -100,21 +100,22 @@ export async function commandSandbox(view: CommandView): Promise<CommandSandbox>
     ? undefined
     : await networkSandbox(networkSocket, { user });
   const args = isolation(user);
-  args.push(...view.passEnv ? ["--unsetenv", "SHLVL"] : ["--clearenv"]);
+  if (!view.passEnv) args.push("--clearenv");
   // Where something is around it, that has a loopback alone already.
   if (network === undefined || network.outer.length === 0) args.push("--unshare-net");
   const workspaceArgs = ["--bind", workspace, workspace, ...guards.flatMap(guardArgs)];
   // What comes later lies over it, so the look at the mounts may end where nothing but the system comes.
   const isFirst = mounts.length === 0 && network === undefined &&
-    workspaceProblem(workspace) === undefined;
+    workspaceProblem(workspace) === undefined &&
+    !SYSTEM_FOLDERS.some((folder) => isInside(workspace, folder));
   args.push(...memoryFolder("/tmp", TMP_BYTES), "--symlink", "/tmp", "/var/tmp");
-  if (isFirst) args.push(...workspaceArgs);
   if (gitIgnore !== undefined) {
     for (const folder of ["/tmp/.config", "/tmp/.config/git"]) {
       args.push("--perms", "1777", "--dir", folder);
     }
     args.push("--ro-bind", gitIgnore, "/tmp/.config/git/ignore");
   }
+  if (isFirst) args.push(...workspaceArgs);
   args.push(...await (systemFolders ??= systemMounts(SYSTEM_FOLDERS)));
   const etc = await etcFiles();
   args.push(...etc.args);

@@ -12,32 +12,33 @@ const PROBE_TIMEOUT_MS = 5_000;
 /** Lists what a child has open beside its three streams. */
 const LIST = 'for fd in /proc/self/fd/*; do [ -e "$fd" ] && echo "${fd##*/}"; done; :';
 
-/** A shell, and what a script for it begins with that closes them. */
+/** How a script goes that closes them. */
 interface ClosingShell {
   shell: string;
-  /** Empty where nothing else is open. */
+  /** What it begins with. */
   close: string;
+  /** What goes before the program: bash counts itself, and that comes back when it is only unset. */
+  become: readonly string[];
 }
 
 let found: Promise<ClosingShell> | undefined;
 
 /**
- * The shell whose script begins so starts programs with nothing open but their three streams. What bash
- * counts itself with, SHLVL, comes back when it is only unset: what is started has to take it away.
- * Found once: what this process opens itself is never passed on.
+ * A shell whose programs have nothing open but their three streams. Found once: what this process opens
+ * itself is never passed on.
  */
 export function closingShell(): Promise<ClosingShell> {
   return found ??= find();
 }
 
-/** The same as what goes before any command line; empty where nothing else is open. */
+/** The same as what goes before a command line; empty where nothing else is open. */
 export async function closeInherited(): Promise<string[]> {
-  const { shell, close } = await closingShell();
-  return close === "" ? [] : [shell, "-c", `${close}exec /usr/bin/env -u SHLVL "$@"`, "sh"];
+  const { shell, close, become } = await closingShell();
+  return close === "" ? [] : [shell, "-c", `${close}exec "$@"`, "sh", ...become];
 }
 
 async function find(): Promise<ClosingShell> {
-  const none = { shell: "/bin/sh", close: "" };
+  const none = { shell: "/bin/sh", close: "", become: [] };
   if (Deno.build.os !== "linux") return none;
   const { stdout } = await new Deno.Command("/bin/sh", {
     args: ["-c", LIST],
@@ -53,5 +54,6 @@ async function find(): Promise<ClosingShell> {
   // The plainest shells know descriptors of one digit only.
   const shell = open.every((number) => number < 10) ? "/bin/sh" : await findProgram("bash");
   if (shell === undefined) return none;
-  return { shell, close: `exec ${open.map((number) => `${number}>&-`).join(" ")}; ` };
+  const close = `exec ${open.map((number) => `${number}>&-`).join(" ")}; `;
+  return { shell, close, become: ["/usr/bin/env", "-u", "SHLVL"] };
 }

@@ -170,3 +170,20 @@ Deno.test({
     });
   },
 });
+
+Deno.test({
+  ...needs("mountCheck() starts nothing when something lies over what is held", "bubblewrap"),
+  async fn() {
+    await withFolders(async (workspace) => {
+      const guards: Guard[] = [{ path: `${workspace}/sub`, how: "pin" }];
+      const mounts = ["--tmpfs", guards[0]!.path];
+      const view = { workspace, cwd: workspace, guards, mounts };
+      const { open, args, check } = await commandSandbox(view);
+      const { code, stdout } = await runSandbox({
+        open,
+        args: [...args, ...checked(check), "echo", "ran"],
+      });
+      assertEquals([code, stdout], [126, ""]);
+    });
+  },
+});

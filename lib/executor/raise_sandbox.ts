@@ -135,7 +135,7 @@ export class SandboxRaiser {
     const passEnv = Object.keys(env).length > 0;
     const { user } = await childUser(workspace);
     const filter = await this.#filterFile();
-    const { shell, close } = await closingShell();
+    const { shell, close, become } = await closingShell();
     const [enter, ...entered] = cages?.enter(group, limits, filter) ?? [EXEC_FILTERED, filter];
     // Another user's processes outside would count too.
     const isCounted = user === undefined || cages === undefined;
@@ -147,7 +147,7 @@ export class SandboxRaiser {
       watch,
       outside: [
         ...[shell, "-c", close + open + enter, ...entered],
-        ...[bwrap!, ...args],
+        ...[...become, bwrap!, ...args],
       ],
       begin: check.script + limitScript(limits, isCounted),
       inside: [...check.args, ...giveEnv(Object.keys(env))],
