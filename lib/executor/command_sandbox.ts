@@ -151,11 +151,13 @@ export function workspaceProblem(workspace: string): string | undefined {
 
 /** Folders first: what is above them is made open to everybody (`openParents`). */
 async function etcFiles(): Promise<Pick<CommandSandbox, "open" | "args">> {
-  const [localTime, ...areFiles] = await Promise.all([
+  const [localTime, ...areReadable] = await Promise.all([
     Deno.realPath(LOCAL_TIME).catch(() => LOCAL_TIME),
-    ...ETC_FILES.map((path) => Deno.stat(path).then(({ isFile }) => isFile, () => false)),
+    ...ETC_FILES.map((path) =>
+      Deno.open(path).then((file) => file.close()).then(() => true, () => false)
+    ),
   ]);
-  const files = ETC_FILES.filter((_, at) => areFiles[at]);
+  const files = ETC_FILES.filter((_, at) => areReadable[at]);
   return {
     open: files.map((path, at) => `exec ${at + 3}< ${path}; `).join(""),
     args: [

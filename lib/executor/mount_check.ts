@@ -44,7 +44,7 @@ if [ "$left" -ne 0 ]; then
 fi
 unset workspace hidden shown left last base root place _
 # Not every shell knows exec --, and to some a name that begins so is an option.
-case $1 in -*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
+case $1 in -*/*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
 `;
 
 /** What a shell's script begins with, and what its arguments begin with, which it takes away. */
