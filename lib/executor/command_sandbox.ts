@@ -81,12 +81,9 @@ export interface CommandView {
   user?: ChildUser;
 }
 
-/** Found once, as in every other sandbox. */
-let systemFolders: Promise<string[]> | undefined;
-
-/** The sandbox of a command. */
+/** How a command's sandbox is started. */
 export interface CommandSandbox {
-  /** What the script begins with that starts bwrap. */
+  /** What the script begins with that starts bwrap: opens the files that are copied. */
   open: string;
   /** Arguments of bwrap up to the first shell in there. */
   args: string[];
@@ -94,6 +91,10 @@ export interface CommandSandbox {
   check: MountCheck;
 }
 
+/** Found once, as in every other sandbox. */
+let systemFolders: Promise<string[]> | undefined;
+
+/** The sandbox of one command. */
 export async function commandSandbox(view: CommandView): Promise<CommandSandbox> {
   const { workspace, cwd, guards, gitIgnore, mounts = [], networkSocket, user } = view;
   const network = networkSocket === undefined
