@@ -14,7 +14,10 @@ const STARTS = [
   "lib/authority/projects.ts",
   "lib/authority/run_gateway.ts",
   "lib/process/own_home.ts",
+  "lib/process/begin_home.ts",
   "lib/process/owned_home.ts",
+  "lib/registry/open_registry.ts",
+  "lib/operations/channels/home_channels.ts",
   "lib/process/service/worker.ts",
   "lib/process/service/service.ts",
 ];

@@ -8,7 +8,9 @@ import { OWN_PROCESS, whenNarrowed } from "../rpc/child_transport.ts";
 import { type Port, portTransport } from "../rpc/port_transport.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
+
+/** Of a frame to or from the authority: files of a message are in it, in base64. */
+export const MAX_GATEWAY_FRAME_BYTES = 128 * 1024 * 1024;
 
 const scope = globalThis as { postMessage?: unknown; name?: string };
 

@@ -115,9 +115,6 @@ export type ActionKey = Pick<ActionRequest["context"], "turnId" | "callId">;
 /** Calls that the gateway may have under way: actions of turns, most of them. */
 export const MAX_GATEWAY_CALLS = 10_000;
 
-/** Of a frame between them: files of a message are in it, in base64. */
-export const MAX_GATEWAY_FRAME_BYTES = 128 * 1024 * 1024;
-
 const MAX_NAME_CHARS = 1_000;
 /** As kernels have it. */
 const MAX_FOLDER_CHARS = 4_096;

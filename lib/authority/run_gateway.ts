@@ -17,7 +17,7 @@ import { endOf } from "../executor/spawn_process.ts";
 import { withinMoments } from "../base/process_tree.ts";
 import { streamTransport } from "../rpc/stream_transport.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { MAX_GATEWAY_FRAME_BYTES } from "./protocol.ts";
+import { MAX_GATEWAY_FRAME_BYTES } from "./gateway_transport.ts";
 
 /** A gateway that was started. */
 export interface RunningGateway {

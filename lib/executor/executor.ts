@@ -350,7 +350,10 @@ class ChildExecutor {
       env?: Readonly<Record<string, string>>;
     },
   ): Promise<{ argv: string[]; env: Record<string, string> }> {
-    const { sandbox, user: { user } } = await this.#find();
+    const [{ sandbox, user: { user } }, withoutInherited] = await Promise.all([
+      this.#find(),
+      closeInherited(),
+    ]);
     const { maxHeapMiB, maxNewMiB } = this.#options;
     const packages = Deno.build.standalone ? undefined : job.packages;
     const command = childCommand({
@@ -362,7 +365,7 @@ class ChildExecutor {
       execPath: await Deno.realPath(Deno.execPath()),
     });
     const argv = [
-      ...await closeInherited(),
+      ...withoutInherited,
       ...this.#limited(sandbox?.filter, { timeoutMs, staysOn: job.env !== undefined }),
       ...(sandbox === undefined
         ? []

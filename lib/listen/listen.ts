@@ -124,10 +124,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
+/** Loads what a listener is made of, for whoever has the time for it before one is opened. */
+export async function loadListener() {
+  const [{ getRequestListener }, { createServer }] = await Promise.all([
+    import("@hono/node-server"),
+    import("node:http"),
+  ]);
+  return { getRequestListener, createServer };
+}
+
 async function listenNode(options: ListenOptions): Promise<Listener> {
   const { host, handler, limits, onUpgrade, socketPath } = options;
   const tls = options.tls && await readTlsIdentity(options.tls, options.setting);
-  const { getRequestListener } = await import("@hono/node-server");
+  const { getRequestListener } = await loadListener();
   const answer = getRequestListener(
     (request, { incoming }) => {
       const message = incoming as IncomingMessage;
@@ -229,7 +238,7 @@ async function createNodeServer(
   onRequest: (request: IncomingMessage, response: ServerResponse) => void,
   tls?: TlsIdentity & { handshakeTimeout: number },
 ): Promise<Server> {
-  if (tls === undefined) return (await import("node:http")).createServer(options, onRequest);
+  if (tls === undefined) return (await loadListener()).createServer(options, onRequest);
   const { createServer } = await import("node:https");
   const server = createServer({ ...options, ...tls, minVersion: "TLSv1.2" }, onRequest);
   // Before it is taken for bad HTTP and answered in clear text.

@@ -20,6 +20,8 @@ import type { OwnOptions } from "./own_home.ts";
 export interface GatewayLauncher {
   /** Says what gateways may touch, and where what they say goes. The first one starts now, or runs already. */
   allow(table: readonly Permission[], log: HomeLog): Promise<void>;
+  /** Resolves when the first one, with the permissions of the last start, is on its way, if there is one. */
+  begun: Promise<unknown>;
   /** The first one, and then a new one each time. */
   run(): Promise<RunningGateway>;
   /** Whether one that dies is started again. */
@@ -58,10 +60,10 @@ export async function launchGateway(
   if (last !== undefined) {
     const logLine = (line: string) => void taken.promise.then((log) => log.logLine(line));
     first = Promise.resolve(last).then((text) => begin(JSON.parse(text), logLine));
-    // What this process loads next would keep it waiting.
-    await first.catch(() => {});
   }
+  const begun = first?.catch(() => {}) ?? Promise.resolve();
   return {
+    begun,
     async allow(table, homeLog) {
       opened.resolve(homeLog);
       allowed = [table, homeLog.logLine];

@@ -9,7 +9,7 @@ import { KnownSecrets } from "../authority/known_secrets.ts";
 import { plainNames } from "../authority/plain_names.ts";
 import { ServiceError } from "../base/errors.ts";
 import { createLog, type Log, openLogOutput } from "../base/log.ts";
-import type { LogOutput, LogOutputOptions } from "../base/log_output.ts";
+import type { LogOutputOptions } from "../base/log_output.ts";
 import { RecentLines } from "../base/recent_lines.ts";
 import { rotatedLog } from "../base/rotated_log.ts";
 import type { Config } from "../config/schema.ts";
@@ -17,7 +17,7 @@ import { neverSaid } from "./own_config.ts";
 import type { HomeOptions } from "./own_home.ts";
 
 /** How long the last lines may take to be written. */
-export const LOG_FLUSH_MS = 500;
+const LOG_FLUSH_MS = 500;
 
 /** Says that somebody reads the newest lines, which must not be news to them. */
 const READING = /^\S+Z GET \/api\/webui\/logs 200 |,"path":"\/api\/webui\/logs","status":200,/;
@@ -28,7 +28,8 @@ const DAY_MS = 86_400_000;
 /** A log, and what it must not say. */
 export interface HomeLog {
   log: Log;
-  output: LogOutput;
+  /** Waits, for a bounded time, until it is written. */
+  flush(): Promise<void>;
   /** The file that it goes to, if it is one. */
   file?: string;
   /** Takes lines of other processes. */
@@ -65,7 +66,8 @@ export async function openLog(options: HomeOptions, config: Config): Promise<Hom
     (line) => write(hinted(known.scrubber.text(line))),
   );
   const logLine = (line: string) => write(known.scrubber.text(line));
-  return { log, output, known, learn, logLine, recentLines, ...file !== undefined && { file } };
+  const flush = () => output.flush(LOG_FLUSH_MS);
+  return { log, flush, known, learn, logLine, recentLines, ...file !== undefined && { file } };
 }
 
 /** Throws `config_invalid` where nothing can be written. */

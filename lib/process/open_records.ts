@@ -35,7 +35,6 @@ export async function openRecords(
     folders: [dataDir, dir],
     minFreeBytes: config.storage.minFreeMiB * MIB,
   });
-  await health.measureStorage();
   const state = await openOperatorState({
     dir: operatorDir,
     keysDir,

@@ -12,6 +12,7 @@ import { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { findOwnDenoDir } from "../packages/deno_dir.ts";
 import type { ChannelRegistry } from "../registry/channel_registry.ts";
 import { type GatewayLauncher, launchGateway } from "./launch_gateway.ts";
+import type { Begun } from "./begin_home.ts";
 import type { OwnedHome } from "./owned_home.ts";
 
 /** How a home is to be opened. */
@@ -61,16 +62,24 @@ export async function ownHome(
   if ("heldBy" in lock) return lock;
   const { release } = lock;
   let launcher: GatewayLauncher | undefined;
+  let begun: Begun | undefined;
   try {
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
     launcher = await launchGateway(options, { denoDir, sandboxes });
-    // Most of what this process is made of: the gateway loads beside it.
+    // The gateway loads beside what this process is made of, and what loads here would keep its start waiting.
+    const [{ z }] = await Promise.all([import("zod"), launcher.begun]);
+    // What is checked once is checked sooner than a check of its own is compiled.
+    z.config({ jitless: true });
+    const { beginHome } = await import("./begin_home.ts");
+    begun = await beginHome(options);
+    await launcher.allow(begun.table, begun);
     const { openHome } = await import("./owned_home.ts");
-    return await openHome(options, { denoDir, sandboxes, launcher, release });
+    return await openHome({ ...begun, denoDir, sandboxes, launcher, release });
   } catch (error) {
     await launcher?.shutdown();
     release();
+    await begun?.flush();
     throw error;
   }
 }

@@ -12,7 +12,6 @@ import { MCP } from "../packages/wanted_packages.ts";
 import { ServiceError } from "../base/errors.ts";
 import type { ReloadedSettings } from "../contract/reloaded_settings.ts";
 import type { Log } from "../base/log.ts";
-import type { Permission } from "../base/permission.ts";
 import { type Authority, startAuthority } from "../authority/authority.ts";
 import { GatewayPorts } from "../authority/gateway_ports.ts";
 import { openJournalMark } from "../authority/journal_mark.ts";
@@ -27,15 +26,14 @@ import type { ConfigWatcher } from "../authority/watch_config.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import type { Operator } from "../operations/operator.ts";
-import { startTelemetry } from "../telemetry/trace.ts";
+import type { Begun } from "./begin_home.ts";
 import type { GatewayLauncher } from "./launch_gateway.ts";
 import { openActions } from "./open_actions.ts";
-import { type HomeLog, LOG_FLUSH_MS, openLog } from "./open_log.ts";
 import { openOperator } from "./open_operator.ts";
 import { openRecords } from "./open_records.ts";
 import { openRetention } from "./open_retention.ts";
-import { loadOwn, ownTable, serviceConfig } from "./own_config.ts";
-import type { HomeOptions, OwnOptions } from "./own_home.ts";
+import { serviceConfig } from "./own_config.ts";
+import type { HomeOptions } from "./own_home.ts";
 import {
   reloadOnRecord,
   warnOfClock,
@@ -47,8 +45,8 @@ import {
 /** What everything but turns may take to stop: connections, channels, children, the last writes. */
 const FINISH_MS = 10_000;
 
-/** A home that is taken. */
-export interface Taken {
+/** What a home is opened with. */
+export interface Taken extends Begun {
   denoDir: string | undefined;
   sandboxes: TriedSandboxes;
   launcher: GatewayLauncher;
@@ -104,7 +102,7 @@ export class OwnedHome {
 
   /** Waits, for a bounded time, until the log is written; before the process exits. */
   flushLog(): Promise<void> {
-    return this.#parts.output.flush(LOG_FLUSH_MS);
+    return this.#parts.flush();
   }
 
   /** Kills every child; for the moment before an exit that waits for nothing. */
@@ -150,35 +148,16 @@ export class OwnedHome {
 }
 
 /** Opens a home that is taken, whose gateway is being started. */
-export async function openHome(given: OwnOptions, taken: Taken): Promise<OwnedHome> {
-  const options = { ...given, channels: await given.channels?.() };
-  const loaded = await loadOwn(options, { forStart: { gateway: options.channels !== undefined } });
-  const homeLog = await openLog(options, loaded.config);
-  try {
-    const warn = options.warn ?? homeLog.log.warning;
-    for (const warning of loaded.warnings) warn(warning);
-    const table = ownTable(options, loaded);
-    await Promise.all([taken.launcher.allow(table, homeLog), startTelemetry()]);
-    return await openWith(options, { ...taken, ...homeLog, loaded, table });
-  } catch (error) {
-    await taken.launcher.shutdown();
-    await homeLog.output.flush(LOG_FLUSH_MS);
-    throw error;
-  }
-}
-
-/** What a home is opened with. */
-interface Begun extends Taken, HomeLog {
-  loaded: Loaded;
-  table: readonly Permission[];
-}
-
-/** Opens it, with its configuration. */
-async function openWith(options: HomeOptions, begun: Begun): Promise<OwnedHome> {
-  if (options.stays) await warnOfClock(options.paths, begun.log);
-  const parts = await openParts(options, begun);
+export async function openHome({ options, ...taken }: Taken): Promise<OwnedHome> {
+  if (options.stays) await warnOfClock(options.paths, taken.log);
+  const parts = await openParts(options, taken);
   const { actions, health, known, log } = parts;
-  const authority = await startGateway(options, parts);
+  const booting = Promise.withResolvers<void>();
+  const starting = startGateway(options, parts, booting.resolve);
+  // It begins meanwhile: what measures takes as long to load.
+  const measured = booting.promise.then(nextTurn).then(() => health.measureStorage());
+  const [authority] = await Promise.all([starting, measured]);
+  authority.setChecks(health.checks);
   await parts.journalMark.opened();
   known.onChange(authority.setSecretFingerprints);
   // Between the boot and now.
@@ -199,18 +178,18 @@ async function openWith(options: HomeOptions, begun: Begun): Promise<OwnedHome> 
 export type OwnedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what the gateway asks for: records, operators, actions. */
-async function openParts(options: HomeOptions, begun: Begun) {
+async function openParts(options: HomeOptions, taken: Omit<Taken, "options">) {
   const { paths } = options;
-  const { config } = begun.loaded;
+  const { config } = taken.loaded;
   const journalMark = await openJournalMark(paths, { newJournal: options.newJournal ?? false });
   const workspace = await makeWorkspace(config.agent.workspace, paths.home);
-  const records = await openRecords(options, config, begun);
+  const records = await openRecords(options, config, taken);
   const watched: { config?: ConfigWatcher; tellSpecs?: () => void } = {};
   const reload = async () => await watched.config?.takeUp();
-  const shared = { ...begun, ...records, config, workspace };
+  const shared = { ...taken, ...records, config, workspace };
   const tellSpecs = () => watched.tellSpecs?.();
   const opened = await openOperator(options, { ...shared, reload, tellSpecs });
-  const ports = new GatewayPorts(begun.known.scrubber);
+  const ports = new GatewayPorts(taken.known.scrubber);
   const served: { apiUrl?: string; wsUrl?: string } = {};
   const work = await openActions(options, { ...shared, ...opened, ports, served });
   const api = options.api ?? config.api.enabled;
@@ -230,8 +209,17 @@ async function openParts(options: HomeOptions, begun: Begun) {
   };
 }
 
-/** Starts the gateway, once what it needs from the first moment on is there. */
-async function startGateway(options: HomeOptions, parts: OwnedParts): Promise<Authority> {
+/** What was begun in this turn of the event loop is on its way in the next. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Starts the gateway, once what it needs from the first moment on is there. `onBoot` hears that it is told. */
+async function startGateway(
+  options: HomeOptions,
+  parts: OwnedParts,
+  onBoot: () => void,
+): Promise<Authority> {
   const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
   // A warning that commands run without a sandbox is not to wait for the first of them.
   health.add(await actions.checks({ test: config.executor.allowUnconfined }));
@@ -247,22 +235,25 @@ async function startGateway(options: HomeOptions, parts: OwnedParts): Promise<Au
     ...parts,
     run: launcher.run,
     restarts: launcher.restarts,
-    boot: () => ({
-      version: options.version,
-      pid: Deno.pid,
-      config: serviceConfig(config),
-      paths: { database, mediaDir, dataDir, socket, configFile },
-      journalUntouched: isUntouched,
-      api,
-      stays: channels !== undefined,
-      channels: channels?.served ?? [],
-      specs: channels?.specs() ?? [],
-      secretFingerprints: known.fingerprints,
-      maxOpenFiles: maxFiles,
-      checks: health.checks,
-      logLevel: options.logLevel ?? config.log.level,
-      logsToAuthority: options.logTo !== undefined,
-    }),
+    boot() {
+      onBoot();
+      return {
+        version: options.version,
+        pid: Deno.pid,
+        config: serviceConfig(config),
+        paths: { database, mediaDir, dataDir, socket, configFile },
+        journalUntouched: isUntouched,
+        api,
+        stays: channels !== undefined,
+        channels: channels?.served ?? [],
+        specs: channels?.specs() ?? [],
+        secretFingerprints: known.fingerprints,
+        maxOpenFiles: maxFiles,
+        checks: health.checks,
+        logLevel: options.logLevel ?? config.log.level,
+        logsToAuthority: options.logTo !== undefined,
+      };
+    },
     writeLog: parts.logLine,
     appFiles,
     onStarted(started) {

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createHmac } from "node:crypto";
 import { channelWorkerPermissions } from "../channel_worker/worker_permissions.ts";
 import { canonicalJson } from "../base/canonical_json.ts";
 import { toErrorData } from "../base/errors.ts";
+import { hmacSha256 } from "../base/sha256.ts";
 import type { ChannelSpec } from "../channel/channel_spec.ts";
 import { type ChannelInstance, instancesOf } from "../channel/management/instances_of.ts";
 import { readSection } from "../channel/setup/read_section.ts";
@@ -145,5 +145,5 @@ function brokenSpec(
 }
 
 function fingerprint({ fingerprintKey }: SpecInputs, value: unknown): string {
-  return createHmac("sha256", fingerprintKey).update(canonicalJson(value)).digest("hex");
+  return hmacSha256(fingerprintKey, canonicalJson(value)).toHex();
 }

@@ -18,6 +18,11 @@ const running = Promise.withResolvers<Service>();
 /** Before it is told what it is to be, which takes the authority a while. */
 const loading = import("./service.ts");
 loading.catch(() => {});
+// A process of its own serves somebody.
+if (IS_PROCESS) {
+  void loading.then(() => import("../../listen/listen.ts")).then((listen) => listen.loadListener())
+    .catch(() => {});
+}
 
 const peer = new Peer({
   transport: gatewayTransport(),
