@@ -23,7 +23,6 @@ import { arrivalOf } from "../../http/web/arrival.ts";
 import { createMediaLinks } from "../../http/web/media_links.ts";
 import { createWebRoutes } from "../../http/web/routes.ts";
 import type { Log } from "../../base/log.ts";
-import { createTrustedProxy } from "../../trusted_proxy/create_trusted_proxy.ts";
 import type { ChannelModule } from "../../channel/channel_spec.ts";
 import type { ServiceBoot } from "../../authority/protocol.ts";
 import { createChats } from "./chats.ts";
@@ -61,7 +60,8 @@ export async function serveWebsocket(
   const { operate, documents, signingKeys: network } = link;
   const proxy = trustedProxyAuth === null
     ? undefined
-    : createTrustedProxy(trustedProxyAuth, { clock, log, network });
+    : (await import("../../trusted_proxy/create_trusted_proxy.ts"))
+      .createTrustedProxy(trustedProxyAuth, { clock, log, network });
   log.info(`WebSocket port accepts: ${posture(section, proxy)}`);
   const admission = new Admission({ config: section, operate, proxy, clock, log });
   const accessLog = createAccessLog({
