@@ -105,7 +105,7 @@ export class Aside implements Answer {
           recorder: {
             full: false,
             room: () => Promise.resolve(),
-            say: (event) => this.#say(event),
+            sayAll: (events) => events.forEach((event) => this.#say(event)),
           },
           newStreamId: () => `${this.id}.${++streams}`,
         },

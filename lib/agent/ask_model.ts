@@ -52,7 +52,11 @@ export interface Finish {
 export interface AskDeps {
   model: Model;
   /** Where what is said goes; a `Recorder`, or nowhere. */
-  recorder: { readonly full: boolean; room(): Promise<void>; say(event: AgentEvent): unknown };
+  recorder: {
+    readonly full: boolean;
+    room(): Promise<void>;
+    sayAll(events: readonly AgentEvent[]): unknown;
+  };
   life: Life;
   newStreamId: () => string;
 }
@@ -104,11 +108,18 @@ async function readAnswer(
   request: Omit<ModelRequest, "signal">,
   draft: Draft,
 ): Promise<Finish> {
-  const { model, recorder, life } = deps;
+  const { model, recorder, life, newStreamId } = deps;
   life.begin(`the model ${model.name}`);
   const onStall = (rescue: (quietMs: number) => boolean) => life.onStall(rescue);
   const answer = model.stream({ ...request, signal: life.signal, onStall })[Symbol.asyncIterator]();
-  const reasoning = new ReasoningStream(deps);
+  /** What came together is said together. */
+  let said: AgentEvent[] = [];
+  const say = (event: AgentEvent) => void said.push(event);
+  const tell = () => {
+    recorder.sayAll(said);
+    said = [];
+  };
+  const reasoning = new ReasoningStream({ say, newStreamId });
   try {
     for (;;) {
       const next = await life.wait(answer.next());
@@ -117,8 +128,9 @@ async function readAnswer(
       for (const event of next.value) {
         if (event.type !== "reasoning" && event.type !== "notice") reasoning.close();
         if (event.type === "finish") return event;
-        take(deps, event, draft, reasoning);
+        take(deps, event, draft, reasoning, say);
       }
+      tell();
       if (recorder.full) await life.wait(recorder.room());
     }
     reasoning.close();
@@ -127,23 +139,25 @@ async function readAnswer(
       `The answer of ${model.name} was cut off: its stream ended without a finish`,
     );
   } finally {
+    tell();
     // Not awaited: a model that does not let go must not hold the lane.
     Promise.resolve(answer.return?.()).catch(() => {});
   }
 }
 
 function take(
-  { model, recorder, newStreamId }: AskDeps,
+  { model, newStreamId }: AskDeps,
   event: Exclude<ModelEvent, { type: "finish" }>,
   draft: Draft,
   reasoning: ReasoningStream,
+  say: (event: AgentEvent) => void,
 ): void {
   switch (event.type) {
     case "text":
       if (event.text === "") return;
       draft.text += event.text;
       draft.textStreamId ??= newStreamId();
-      recorder.say({ type: "text_delta", streamId: draft.textStreamId, text: event.text });
+      say({ type: "text_delta", streamId: draft.textStreamId, text: event.text });
       break;
     case "reasoning":
       if (event.text === "") return;
@@ -154,7 +168,7 @@ function take(
       draft.calls.push(event.call);
       break;
     case "notice":
-      recorder.say({ type: "notice", text: event.text });
+      say({ type: "notice", text: event.text });
       break;
   }
   if (
@@ -168,23 +182,27 @@ function take(
   }
 }
 
+interface ReasoningDeps extends Pick<AskDeps, "newStreamId"> {
+  say(event: AgentEvent): void;
+}
+
 /** Reasoning comes in stretches; each is a stream of its own. */
 class ReasoningStream {
-  readonly #deps: AskDeps;
+  readonly #deps: ReasoningDeps;
   #streamId: string | undefined;
 
-  constructor(deps: AskDeps) {
+  constructor(deps: ReasoningDeps) {
     this.#deps = deps;
   }
 
   say(text: string): void {
     this.#streamId ??= this.#deps.newStreamId();
-    this.#deps.recorder.say({ type: "reasoning_delta", streamId: this.#streamId, text });
+    this.#deps.say({ type: "reasoning_delta", streamId: this.#streamId, text });
   }
 
   close(): void {
     if (this.#streamId === undefined) return;
-    this.#deps.recorder.say({ type: "reasoning_end", streamId: this.#streamId });
+    this.#deps.say({ type: "reasoning_end", streamId: this.#streamId });
     this.#streamId = undefined;
   }
 }

@@ -65,8 +65,19 @@ export class Recorder {
 
   /** Says one thing. Need not be awaited: a failure is reported. */
   say(event: AgentEvent, durability?: Durability): void {
-    if (isDelta(event) && this.#mayHold) return this.#hold(event);
-    this.#append([...this.takeHeld(), event], durability ?? this.#paceOf(event));
+    this.sayAll([event], durability);
+  }
+
+  /** Says several things, with one write where they may not be held. */
+  sayAll(events: readonly AgentEvent[], durability?: Durability): void {
+    if (events.length === 0) return;
+    if (!this.#mayHold) {
+      return this.#append([...this.takeHeld(), ...events], durability ?? this.#paceOf(events));
+    }
+    for (const event of events) {
+      if (isDelta(event)) this.#hold(event);
+      else this.#append([...this.takeHeld(), event], durability);
+    }
   }
 
   /** Adds a message of the context, with its events in the same transaction. */
@@ -112,11 +123,14 @@ export class Recorder {
   }
 
   /** The first piece of a stream is seen at once. */
-  #paceOf(event: AgentEvent): Durability | undefined {
-    if (!isDelta(event)) return undefined;
-    const isFirst = event.streamId !== this.#streamId;
-    this.#streamId = event.streamId;
-    return isFirst ? undefined : "paced";
+  #paceOf(events: readonly AgentEvent[]): Durability | undefined {
+    let pace: Durability | undefined = "paced";
+    for (const event of events) {
+      if (isDelta(event) && event.streamId === this.#streamId) continue;
+      pace = undefined;
+      if (isDelta(event)) this.#streamId = event.streamId;
+    }
+    return pace;
   }
 
   #hold(event: Delta): void {

@@ -22,10 +22,10 @@ export function scrubbedModel(model: Model, scrubber: Scrubber): Model {
       try {
         const asked = scrubbedRequest(request, scrubber);
         for await (const events of model.stream(asked)) {
-          yield events.flatMap((event) => [...said.take(event)]);
+          yield said.take(events);
         }
       } catch (error) {
-        yield [...said.rest()];
+        yield said.rest();
         throw scrubbedError(error, scrubber);
       }
     },
@@ -69,43 +69,57 @@ class Said {
   readonly #scrubber: Scrubber;
   readonly #text: Piecewise;
   readonly #reasoning: Piecewise;
+  #out: ModelEvent[] = [];
 
   constructor(scrubber: Scrubber) {
     this.#scrubber = scrubber;
-    this.#text = new Piecewise(scrubber, "text");
-    this.#reasoning = new Piecewise(scrubber, "reasoning");
+    const say = (event: ModelEvent) => void this.#out.push(event);
+    this.#text = new Piecewise(scrubber, "text", say);
+    this.#reasoning = new Piecewise(scrubber, "reasoning", say);
   }
 
-  *take(event: ModelEvent): Iterable<ModelEvent> {
+  take(events: readonly ModelEvent[]): ModelEvent[] {
+    for (const event of events) this.#take(event);
+    return this.#taken();
+  }
+
+  rest(): ModelEvent[] {
+    this.#end();
+    return this.#taken();
+  }
+
+  #taken(): ModelEvent[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #take(event: ModelEvent): void {
     // A stretch of reasoning ends where something else is said. Text is one whole in an answer.
-    if (event.type !== "reasoning" && event.type !== "notice") yield* this.#reasoning.flush();
+    if (event.type !== "reasoning" && event.type !== "notice") this.#reasoning.flush();
     switch (event.type) {
       case "text":
-        yield* this.#text.push(event.text);
-        break;
+        return this.#text.push(event.text);
       case "reasoning":
-        yield* this.#reasoning.push(event.text);
-        break;
+        return this.#reasoning.push(event.text);
       case "finish": {
-        yield* this.rest();
+        this.#end();
         const { replay, ...rest } = event;
         // Signed words cannot be changed, only left out.
         const isClean = replay !== undefined && this.#scrubber.value(replay) === replay;
-        yield isClean ? event : rest;
-        break;
+        return void this.#out.push(isClean ? event : rest);
       }
       case "call":
       case "notice":
-        yield this.#scrubber.value(event);
-        break;
+        return void this.#out.push(this.#scrubber.value(event));
       default:
         event satisfies never;
     }
   }
 
-  *rest(): Iterable<ModelEvent> {
-    yield* this.#reasoning.rest();
-    yield* this.#text.rest();
+  #end(): void {
+    this.#reasoning.rest();
+    this.#text.rest();
   }
 }
 
@@ -113,31 +127,37 @@ class Said {
 class Piecewise {
   readonly #pieces: ReturnType<Scrubber["pieces"]>;
   readonly #type: "text" | "reasoning";
+  readonly #say: (event: ModelEvent) => void;
   #said = "";
 
-  constructor(scrubber: Scrubber, type: "text" | "reasoning") {
+  constructor(
+    scrubber: Scrubber,
+    type: "text" | "reasoning",
+    say: (event: ModelEvent) => void,
+  ) {
     this.#type = type;
+    this.#say = say;
     this.#pieces = scrubber.pieces((text) => this.#said += text);
   }
 
-  *push(text: string): Iterable<ModelEvent> {
+  push(text: string): void {
     this.#pieces.push(text);
-    yield* this.#take();
+    this.#tell();
   }
 
-  *flush(): Iterable<ModelEvent> {
+  flush(): void {
     this.#pieces.flush();
-    yield* this.#take();
+    this.#tell();
   }
 
-  *rest(): Iterable<ModelEvent> {
+  rest(): void {
     this.#pieces.end();
-    yield* this.#take();
+    this.#tell();
   }
 
-  *#take(): Iterable<ModelEvent> {
+  #tell(): void {
     const text = this.#said;
     this.#said = "";
-    if (text !== "") yield { type: this.#type, text };
+    if (text !== "") this.#say({ type: this.#type, text });
   }
 }

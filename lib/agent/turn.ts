@@ -273,7 +273,7 @@ class TurnLoop {
     const { model, life } = this.#run;
     this.#budget?.checkLeft();
     const draft = newDraft();
-    const silent = { full: false, room: () => Promise.resolve(), say: () => {} };
+    const silent = { full: false, room: () => Promise.resolve(), sayAll: () => {} };
     const finish = await askModel(
       { model, recorder: silent, life, newStreamId: () => "" },
       request,

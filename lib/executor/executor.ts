@@ -88,7 +88,7 @@ export interface ExecutorOptions {
   cacheDir: string;
   /** Whose owner children are, where the service is root and that owner is not. */
   workspace?: string;
-  log: Pick<Log, "warning" | "error">;
+  log: Log;
   /** Where the service is root, children stay so, without its rights but to serve a low port. */
   staysRoot?: boolean;
   /** What follows from a sandbox that does not work, for the log. Default: what does for file tools. */

@@ -10,6 +10,7 @@
 
 import { gatewayWorker } from "../authority/gateway_worker.ts";
 import type { RunningGateway } from "../authority/run_gateway.ts";
+import type { Log } from "../base/log.ts";
 import type { Permission } from "../base/permission.ts";
 import type { TriedSandboxes } from "../executor/tried_sandboxes.ts";
 import { lockedPackages } from "../packages/locked_packages.ts";
@@ -98,13 +99,12 @@ async function openProcesses(
   // Whoever has authority connects to nobody: what needs the network runs in other processes.
   Deno.permissions.revokeSync({ name: "net" });
   const { createGatewayExecutor, gatewayProcess } = await import("../authority/run_gateway.ts");
+  const say = (level: keyof Log) => (...said: Parameters<Log["warning"]>) =>
+    void opened.then(({ log }) => log[level](...said));
   const executor = createGatewayExecutor({
     cacheDir: `${paths.runDir}/child-cache`,
     sandboxes,
-    log: {
-      warning: (...said) => void opened.then(({ log }) => log.warning(...said)),
-      error: (...said) => void opened.then(({ log }) => log.error(...said)),
-    },
+    log: { debug: say("debug"), info: say("info"), warning: say("warning"), error: say("error") },
   });
   const packages = lockedPackages(denoDir);
   const cacheDir = `${paths.runDir}/gateway-cache`;

@@ -27,23 +27,24 @@ export class EventData {
       text = text.slice(0, end).replace(/\r\n?/g, "\n") + held;
     }
     let at = 0;
-    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) {
-      this.#line(text.slice(at, end));
-    }
+    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) this.#line(text, at, end);
     this.#rest = text.slice(at);
   }
 
-  #line(line: string): void {
-    if (line === "") {
+  #line(text: string, from: number, to: number): void {
+    if (from === to) {
       const data = this.#data;
       this.#data = undefined;
       if (data !== undefined && data !== "") this.#take(data);
       return;
     }
-    if (!line.startsWith("data")) return;
-    const value = line === "data" ? "" : line[4] === ":" ? line.slice(5) : undefined;
-    if (value === undefined) return;
-    const data = value.startsWith(" ") ? value.slice(1) : value;
+    if (!text.startsWith("data", from)) return;
+    let at = from + 4;
+    if (at < to) {
+      if (text[at] !== ":") return;
+      at += text[at + 1] === " " ? 2 : 1;
+    }
+    const data = text.slice(at, to);
     this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }
 }
