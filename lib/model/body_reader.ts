@@ -42,8 +42,9 @@ export function readBody(body: ReadableStream<Chunk>, signal?: AbortSignal): Bod
 }
 
 /**
- * Reads into a buffer of ours where the body allows it, as that of a real fetch does. Without one,
- * Deno makes 64 KiB anew for every read, which is most of what a read costs when it brings a token.
+ * Reads into a buffer of ours where the body allows it, as that of a real fetch does; its bytes are good
+ * until the next read. Without one, Deno makes 64 KiB anew for every read, which is most of what a read
+ * costs when it brings a token.
  */
 function bufferedReader(body: ReadableStream<Chunk>): BodyReader {
   let reader: ReadableStreamBYOBReader;
@@ -59,8 +60,7 @@ function bufferedReader(body: ReadableStream<Chunk>): BodyReader {
       const { done, value } = await reader.read(buffer);
       // The buffer goes into the read and comes back with it, but not from a cancelled one.
       buffer = value === undefined ? new Uint8Array(1) : new Uint8Array(value.buffer);
-      if (done) return { done, value: undefined };
-      return { done, value: value.slice() };
+      return done ? { done, value: undefined } : { done, value };
     },
     cancel: (reason) => reader.cancel(reason),
   };

@@ -18,6 +18,9 @@ const MAX_GATHER_SHARE = 0.25;
 /** Bytes after which no more are gathered. */
 const MAX_GATHER_BYTES = 64 * 1024;
 
+/** Bytes that there is room for at first: some twenty tokens. */
+const FIRST_BYTES = 4 * 1024;
+
 /** What {@linkcode gathered} takes; the defaults are for the program. */
 export interface GatherDeps {
   /** Milliseconds since some moment. */
@@ -29,7 +32,8 @@ export interface GatherDeps {
 /**
  * The same bytes in fewer chunks: each is followed by what is at hand already, for a few milliseconds
  * at most. A chunk that nothing follows at once, as is usual, passes at once. An error or the end
- * comes after what was gathered before it. At most one chunk is read ahead of whoever reads.
+ * comes after what was gathered before it. At most one chunk is read ahead of whoever reads. The bytes of
+ * the reader itself need be good only until its next read.
  */
 export function gathered(
   reader: BodyReader,
@@ -37,11 +41,21 @@ export function gathered(
 ): BodyReader {
   const openedMs = now();
   const turn = () => new Promise<void>(soon);
-  let chunks: Uint8Array<ArrayBuffer>[] = [];
+  let held = new Uint8Array(FIRST_BYTES);
   let bytes = 0;
   let ended: { error?: unknown } | undefined;
   let pulling: Promise<void> | undefined;
   let gathers = false;
+
+  function hold(chunk: Uint8Array): void {
+    if (bytes + chunk.length > held.length) {
+      const larger = new Uint8Array(2 * (bytes + chunk.length));
+      larger.set(held.subarray(0, bytes));
+      held = larger;
+    }
+    held.set(chunk, bytes);
+    bytes += chunk.length;
+  }
 
   /** Reads one chunk, and those behind it while they are gathered. */
   async function pull(): Promise<void> {
@@ -49,7 +63,7 @@ export function gathered(
       do {
         const { done, value } = await reader.read();
         if (done) ended = {};
-        else bytes += value.length, chunks.push(value);
+        else hold(value);
       } while (gathers && ended === undefined && bytes < MAX_GATHER_BYTES);
     } catch (error) {
       ended = { error };
@@ -76,8 +90,7 @@ export function gathered(
         await turn();
       }
       gathers = false;
-      const value = chunks.length === 1 ? chunks[0]! : concat(chunks, bytes);
-      chunks = [];
+      const value = held.slice(0, bytes);
       bytes = 0;
       return { done: false, value };
     },
@@ -88,14 +101,4 @@ export function gathered(
 /** What has arrived is handled in the present turn of the event loop or in the next one. */
 function afterTwoTurns(run: () => void): void {
   setImmediate(() => setImmediate(run));
-}
-
-function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
