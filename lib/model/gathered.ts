@@ -73,7 +73,7 @@ export function gathered(
 
   return {
     async read() {
-      if (bytes === 0 && ended === undefined) await (pulling ??= pull());
+      while (bytes === 0 && ended === undefined) await (pulling ??= pull());
       if (bytes === 0) {
         if (!("error" in ended!)) return { done: true, value: undefined };
         // Streams drop what is still on its way when an error comes, and that was said.

@@ -103,6 +103,26 @@ Deno.test("gathered() stops gathering at 64 KiB", async () => {
   assertEquals(source.reads, 7);
 });
 
+Deno.test("gathered() takes chunks of nothing", async () => {
+  const source = new Source();
+  const reader = gathered(source.reader, { now: () => 0 });
+  source.push("", "", "one", "", undefined);
+  assertEquals(await text(reader), "one");
+  assertEquals(await text(reader), undefined);
+});
+
+Deno.test("gathered() takes a chunk that is larger than all it gathers", async () => {
+  const source = new Source();
+  const clock = manualClock();
+  const reader = gathered(source.reader, { now: clock.now });
+  clock.ms = 1_000;
+  const large = "x".repeat(300_000);
+  source.push("one", large, "two", undefined);
+  assertEquals(await text(reader), "one" + large);
+  assertEquals(await text(reader), "two");
+  assertEquals(await text(reader), undefined);
+});
+
 Deno.test("gathered() gives what came before an error, and then the error", async () => {
   const clock = manualClock();
   const source = new Source();
