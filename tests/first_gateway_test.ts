@@ -18,11 +18,11 @@ const provider = (baseUrl: string) => ({
 
 /** Where the permissions of the last start are kept. */
 function lastPermissions(home: TestHome, of: "gateway" | "command"): string {
-  const { runDir } = resolvePaths({
+  const { keysDir } = resolvePaths({
     env: (name) => name === "SERVICE_HOME" ? `${home.dir}/home` : undefined,
     homeDir: home.dir,
   });
-  return `${runDir}/${of}-permissions.json`;
+  return `${keysDir}/${of}-permissions.json`;
 }
 
 Deno.test("a command asks the model of a configuration that has changed, and of one that hasn't", async () => {

@@ -95,7 +95,7 @@ async function* walk(
 
 function isTransient(path: string): boolean {
   return path === "run" || /^backup\.[0-9a-f]{8}$/.test(path) || path === "operator/lock" ||
-    path === "keys/journal.json" ||
+    path === "keys/journal.json" || /^keys\/(gateway|command)-permissions\.json$/.test(path) ||
     TRANSIENT.test(path) || BESIDE_JOURNAL.test(path) ||
     path.startsWith("data/channels/") && BESIDE_DATABASE.test(path);
 }

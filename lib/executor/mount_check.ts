@@ -17,7 +17,7 @@ import type { Guard } from "./workspace_guards.ts";
  * empty file system; every other one the folder or file of its own name in the workspace. Mounts that
  * the workspace had before are nobody's guard.
  */
-const SCRIPT = `workspace=$1 hidden=$2 shown=$3 left=$4 last=$5 base=
+const SCRIPT = `workspace=$1 hidden=$2 shown=$3 left=$4 ends=$5 base=
 shift 5
 while read -r _ _ _ root place _; do
   case $place in
@@ -35,14 +35,14 @@ $place
       left=$((left - 1))
       [ "$root" = "$base\${place#"$workspace"}" ] || left=-1000000 ;;
     esac ;;
+  *) [ -z "$ends" ] || [ -z "$base" ] || break ;;
   esac
-  [ "$left" != "$last" ] || break
 done </proc/self/mountinfo
 if [ "$left" -ne 0 ]; then
   echo "the workspace changed while its sandbox was being made; nothing was run, try again" >&2
   exit 126
 fi
-unset workspace hidden shown left last base root place _
+unset workspace hidden shown left ends base root place _
 # Not every shell knows exec --, and to some a name that begins so is an option.
 case $1 in -*/*) program=./$1; shift; set -- "$program" "$@"; unset program ;; esac
 `;
@@ -59,7 +59,10 @@ export function mountCheck(
   { workspace, guards, isFirst = false }: {
     workspace: string;
     guards: readonly Guard[];
-    /** What is mounted later is the system alone: the rest is not read, a shell takes 50 µs a line. */
+    /**
+     * All mounts of the workspace, its own and guards, come one after the other, and then the system alone:
+     * that is not read, as a shell takes 50 µs a line.
+     */
     isFirst?: boolean;
   },
 ): MountCheck {
@@ -72,7 +75,7 @@ export function mountCheck(
     lines(guards.filter(isHidden)),
     lines(guards.filter((guard) => !isHidden(guard))),
     String(guards.length),
-    isFirst ? "0" : "none",
+    isFirst ? "ends" : "",
   ];
   return { script: SCRIPT, args };
 }

@@ -4,6 +4,7 @@ import { commandSandbox } from "./command_sandbox.ts";
 import { type MountCheck, mountCheck } from "./mount_check.ts";
 import { runSandbox } from "./testing/run_sandbox.ts";
 import type { Guard } from "./workspace_guards.ts";
+import { mountNeeds, mountReadOnly } from "../../tests/support/mounts.ts";
 import { rounds } from "../../tests/support/rounds.ts";
 
 /** Runs a command in the sandbox of a workspace. */
@@ -100,6 +101,31 @@ Deno.test({
         assertStringIncludes(stderr, "nothing was run");
       }
       assertEquals(mountCheck({ workspace, guards: [] }).script, "");
+    });
+  },
+});
+
+Deno.test({
+  ...needs(
+    "mountCheck() looks at every guard where the workspace has mounts of its own",
+    "bubblewrap",
+    ...mountNeeds(),
+  ),
+  async fn() {
+    await withFolders(async (workspace, outside) => {
+      await Deno.mkdir(`${workspace}/.git`);
+      using _mounted = mountReadOnly(`${workspace}/.git`);
+      const guards: Guard[] = [
+        { path: `${workspace}/.git`, how: "readOnly" },
+        { path: `${workspace}/sub`, how: "pin" },
+      ];
+      const { open, args, check } = await commandSandbox({ workspace, cwd: workspace, guards });
+      const from = args.lastIndexOf(`${workspace}/sub`) - 1;
+      const { code, stdout } = await runSandbox({
+        open,
+        args: [...args.with(from, outside), ...checked(check), "cat", "sub/secret"],
+      });
+      assertEquals([code, stdout], [126, ""]);
     });
   },
 });

@@ -241,13 +241,15 @@ export class SandboxRaiser {
     });
   }
 
-  /** A file that lists names for git; the same names are the same file, written once. */
+  /** A file that lists names for git; the same names are the same file, written once while it is there. */
   async #ignoreFile(names: readonly string[]): Promise<string | undefined> {
     if (names.length === 0) return undefined;
     const path = `${this.#options.scratchDir}/sandbox-ignore-${
       names.map((name) => name.replace(".", "")).join("-")
     }`;
-    if (!this.#ignoreFiles.has(path)) {
+    const isThere = this.#ignoreFiles.has(path) &&
+      await Deno.stat(path).then(() => true, () => false);
+    if (!isThere) {
       await Deno.writeTextFile(path, names.map((name) => `/${name}\n`).join(""));
       await Deno.chmod(path, 0o644);
       this.#ignoreFiles.add(path);

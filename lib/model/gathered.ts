@@ -13,7 +13,7 @@ import type { BodyReader } from "./body_reader.ts";
 
 /** Longest time that bytes are kept back, milliseconds: half of what a screen shows a picture for. */
 const MAX_GATHER_MS = 8;
-/** The same as a part of the body's age, so that the first tokens pass at once. */
+/** The same as a part of the time since the first of them, so that the first tokens pass at once. */
 const MAX_GATHER_SHARE = 0.25;
 /** Bytes after which no more are gathered. */
 const MAX_GATHER_BYTES = 64 * 1024;
@@ -39,7 +39,7 @@ export function gathered(
   reader: BodyReader,
   { now = () => performance.now(), soon = afterTwoTurns }: GatherDeps = {},
 ): BodyReader {
-  const openedMs = now();
+  let firstMs: number | undefined;
   const turn = () => new Promise<void>(soon);
   let held = new Uint8Array(FIRST_BYTES);
   let bytes = 0;
@@ -80,9 +80,10 @@ export function gathered(
         await turn();
         throw ended.error;
       }
-      const firstMs = now();
-      const untilMs = firstMs + Math.min(MAX_GATHER_MS, (firstMs - openedMs) * MAX_GATHER_SHARE);
-      gathers = firstMs < untilMs;
+      const nowMs = now();
+      const ageMs = nowMs - (firstMs ??= nowMs);
+      const untilMs = nowMs + Math.min(MAX_GATHER_MS, ageMs * MAX_GATHER_SHARE);
+      gathers = nowMs < untilMs;
       for (let seen = 0; seen < bytes && bytes < MAX_GATHER_BYTES && now() < untilMs;) {
         if (ended !== undefined) break;
         pulling ??= pull();

@@ -43,16 +43,18 @@ export async function launchGateway(
   machine: { denoDir: string | undefined; sandboxes: TriedSandboxes },
 ): Promise<GatewayLauncher> {
   const { paths, entry, stays = false } = options;
-  const file = `${paths.runDir}/${stays ? "gateway" : "command"}-permissions.json`;
+  // Where no gateway can write.
+  const file = `${paths.keysDir}/${stays ? "gateway" : "command"}-permissions.json`;
   const opened = Promise.withResolvers<HomeLog>();
   /** Nothing that the first one says is lost, unless another takes its place. */
   const taken = Promise.withResolvers<HomeLog>();
-  const started = new Set<RunningGateway>();
+  /** Workers; what ends processes knows its own. */
+  const workers: RunningGateway[] = [];
   const processes = stays ? await openProcesses(options, machine, opened.promise) : undefined;
   const start: Start = processes?.start ?? ((table) => gatewayWorker(table, entry));
   const begin = async (...args: Parameters<Start>) => {
     const gateway = await start(...args);
-    started.add(gateway);
+    if (processes === undefined) workers.push(gateway);
     return gateway;
   };
   const last = await Deno.readTextFile(file).catch(() => undefined);
@@ -70,7 +72,10 @@ export async function launchGateway(
       allowed = [table, homeLog.logLine];
       const text = JSON.stringify(table);
       if (text === last) return taken.resolve(homeLog);
-      void first?.then((gateway) => gateway.kill(), () => {});
+      void first?.then(({ transport, kill }) => {
+        transport.close();
+        return kill();
+      }, () => {});
       first = begin(...allowed);
       first.catch(() => {});
       // Without it the next start takes as long as this one.
@@ -85,7 +90,7 @@ export async function launchGateway(
     async shutdown() {
       if (processes !== undefined) return await processes.shutdown();
       await first?.catch(() => {});
-      await Promise.all([...started].map((gateway) => gateway.kill()));
+      await Promise.all(workers.map((gateway) => gateway.kill()));
     },
   };
 }

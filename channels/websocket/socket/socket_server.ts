@@ -116,7 +116,11 @@ export class SocketServer {
     if (fault !== undefined) return this.#refuse(socket, fault);
     const { admission, log } = this.#options;
     const decide = this.#awaitDecision(socket);
-    const server = this.#server ??= this.#openServer();
+    const server = this.#server ??= this.#openServer().catch((error) => {
+      // The next one tries again.
+      this.#server = undefined;
+      throw error;
+    });
     const admitted = Promise.resolve(request).then((opening) => admission.admit(opening));
     Promise.all([admitted, server]).then(([answer, server]) => {
       if (!decide()) return;
