@@ -65,7 +65,8 @@ Deno.test({
 async function inCopy(dir: string, script: string) {
   const root = `${dir}/root`;
   await Promise.all(["root", "changes", "work"].map((name) => Deno.mkdir(`${dir}/${name}`)));
-  const enter = `set -e
+  // Where a PATH of users names no folder of administrators.
+  const enter = `set -e; PATH=$PATH:/usr/sbin:/sbin
     mount -t tmpfs tmpfs "$1/changes" && mkdir "$1/changes/up" "$1/changes/work"
     mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changes/up,workdir=$1/changes/work" "$1/root"
     mount -t tmpfs tmpfs "$1/root/run" && mount -t tmpfs tmpfs "$1/root/tmp"
