@@ -5,8 +5,8 @@
  * @module
  */
 
-import { sep } from "node:path";
 import { isCredentialPath } from "../../base/protected_names.ts";
+import { SEPARATOR } from "./split_path.ts";
 
 /** Something in a folder. */
 export interface Entry {
@@ -63,7 +63,7 @@ export function* walk(root: string, options: WalkOptions, skips: WalkSkips): Gen
       }
       const kind = isSymlink ? "link" : isDirectory ? "folder" : isFile ? "file" : "other";
       const entry: Entry = {
-        path: path.endsWith(sep) ? path + name : path + sep + name,
+        path: path.endsWith(SEPARATOR) ? path + name : path + SEPARATOR + name,
         relative: relative === "" ? name : `${relative}/${name}`,
         kind,
         depth,

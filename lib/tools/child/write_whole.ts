@@ -5,9 +5,9 @@
  * @module
  */
 
-import { basename, dirname } from "node:path";
 import type { PathTarget } from "../../contract/actions.ts";
 import { changedError, checkFolder } from "./open_checked.ts";
+import { splitPath } from "./split_path.ts";
 
 /** After this long a file that was never renamed belongs to a writer that was killed. */
 const STALE_MS = 10 * 60 * 1000;
@@ -17,8 +17,7 @@ const MAX_LOOKED_AT = 2_000;
 /** Replaces or makes the file of a target; keeps the mode of one that is there. */
 export function writeWhole(target: PathTarget, content: Uint8Array, shown: string): void {
   checkFolder(target.folder, shown);
-  const folder = dirname(target.real);
-  const name = basename(target.real);
+  const { folder, name } = splitPath(target.real);
   if (folder !== target.folder.real) Deno.mkdirSync(folder, { recursive: true });
   // Made or found, it must be reached without a link.
   if (Deno.realPathSync(folder) !== folder) throw changedError(shown);
