@@ -57,7 +57,7 @@ const NOTHING: Cost = {
 const MAX: Record<"whole" | "followed", Cost> = {
   whole: {
     ...NOTHING,
-    statements: 29,
+    statements: 27,
     commits: 2,
     synced: 1,
     pages: 18,
@@ -66,7 +66,7 @@ const MAX: Record<"whole" | "followed", Cost> = {
   },
   followed: {
     ...NOTHING,
-    statements: 50,
+    statements: 48,
     commits: 8,
     synced: 2,
     pages: 26,

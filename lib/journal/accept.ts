@@ -75,8 +75,8 @@ export function createAcceptance(
         if (folder !== undefined && began !== undefined && began.folder !== folder) {
           return new Refused(otherFolder(began, folder));
         }
-        const sessionId = sessions.ensure(sessionKey, folder);
-        sessions.countTurn(sessionId, title);
+        const sessionId = began?.id ?? sessions.insert(sessionKey, { folder, title, turns: 1 });
+        if (began !== undefined) sessions.countTurn(sessionId, title);
         const afterSeq = events.head(sessionId);
         const acceptedAt = now();
         const rowid = turns.insert({ turn, sessionId, afterSeq, acceptedAt, parts: body, tokens });

@@ -123,7 +123,9 @@ export class SessionForks extends Queries {
     const chosen = this.#selectTurns.all(source.id, end).sort((a, b) => a - b);
     // Without a message, the first one of the fork is to name it.
     const title = chosen.length === 0 ? "" : source.title;
-    const target = this.#sessions.insertLike(source, targetKey, { title, turns: chosen.length });
+    const { modelPreset, folder } = source;
+    const facts = { title, turns: chosen.length, modelPreset, folder };
+    const target = this.#sessions.insert(targetKey, facts);
     const turns = this.#copyTurns(target, chosen);
     const messages: Ids = new Map();
     let users = 0;

@@ -50,7 +50,7 @@ Deno.test("accept() makes the session and puts the turn on record", async () => 
     key: "test:a",
     title: "input of a",
     createdAt: 1_000,
-    updatedAt: 1_001,
+    updatedAt: 1_000,
     turns: 1,
     lastSeq: 0,
   });

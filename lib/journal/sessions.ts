@@ -2,10 +2,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { query } from "./query.ts";
 import type { Session } from "../contract/journal.ts";
 
+/** What a session begins with. */
+export type NewSession = Partial<Pick<Session, "title" | "turns" | "modelPreset" | "folder">>;
+
 /** Sessions as rows. What changes them is called inside a batch of the writer. */
 export interface SessionRows {
-  /** Id of the session of that key; makes it, to work in that project, when there is none. */
-  ensure(key: string, folder?: string): number;
+  /** Id of the session of that key; makes it when there is none. */
+  ensure(key: string): number;
+  /** Makes the session of a key that has none. Returns its id. */
+  insert(key: string, facts?: NewSession): number;
   /** Counts an accepted turn; the first title that is not empty stays. */
   countTurn(id: number, title: string): void;
   /** Moves the session to the front of the list. */
@@ -14,8 +19,6 @@ export interface SessionRows {
   setModelPreset(id: number, preset: string | undefined): void;
   /** Whether retention keeps it. */
   setPinned(id: number, pinned: boolean): void;
-  /** A session with what another one has; the key must be free. Returns its id. */
-  insertLike(source: Session, key: string, facts: { title: string; turns: number }): number;
   find(key: string): Session | undefined;
   exists(id: number): boolean;
   /** Id of the session of that key. */
@@ -54,7 +57,7 @@ export function createSessionRows(
   const selectId = query<[number]>(db, "SELECT id FROM sessions WHERE key = ?");
   const selectAny = query<[number]>(db, "SELECT id FROM sessions WHERE id = ? AND key NOT NULL");
   // An id is not used again: a reader may still hold that of a deleted session.
-  const insert = query(
+  const insertOne = query(
     db,
     `INSERT INTO sessions (id, key, title, created_at, updated_at, turns, model_preset, folder)
      VALUES (1 + max(coalesce((SELECT max(id) FROM sessions), 0),
@@ -112,14 +115,19 @@ export function createSessionRows(
     };
   }
 
+  function insert(
+    key: string,
+    { title = "", turns = 0, modelPreset, folder }: NewSession = {},
+  ): number {
+    onMade(key);
+    const createdAt = nextUpdate();
+    const kept = [modelPreset ?? null, folder ?? null];
+    return insertOne.insert(key, title, createdAt, createdAt, turns, ...kept);
+  }
+
   return {
-    ensure(key, folder) {
-      const found = selectId.get(key);
-      if (found) return found[0];
-      onMade(key);
-      const createdAt = nextUpdate();
-      return insert.insert(key, "", createdAt, createdAt, 0, null, folder ?? null);
-    },
+    ensure: (key) => selectId.get(key)?.[0] ?? insert(key),
+    insert,
     countTurn(id, title) {
       updateTurns.run(nextUpdate(), title, id);
     },
@@ -134,12 +142,6 @@ export function createSessionRows(
     },
     setPinned(id, pinned) {
       updatePinned.run(pinned ? 1 : 0, id);
-    },
-    insertLike({ modelPreset, folder }, key, { title, turns }) {
-      onMade(key);
-      const createdAt = nextUpdate();
-      const kept = [modelPreset ?? null, folder ?? null];
-      return insert.insert(key, title, createdAt, createdAt, turns, ...kept);
     },
     find(key) {
       const row = selectOne.get(key);
