@@ -1,5 +1,6 @@
 /**
- * The first gateway is started with the permissions of the last start. What runs has those of the configuration.
+ * The first gateway is started with the permissions of the last start. What runs has those of the
+ * configuration.
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";

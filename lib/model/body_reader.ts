@@ -15,8 +15,8 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Chunk>, "read" | "canc
 const BUFFER_BYTES = 16 * 1024;
 
 /**
- * Reads a body, what comes at once in one ({@linkcode gathered}), and closes its connection when the signal aborts: a read that waits then rejects
- * with the signal's reason. In a Worker (Deno 2.9) the abort of a fetch does neither, and elsewhere it is
+ * Reads a body, what comes at once in one ({@linkcode gathered}), and closes its connection when the signal
+ * aborts: a read that waits then rejects with the signal's reason. In a Worker (Deno 2.9) the abort of a fetch does neither, and elsewhere it is
  * lost at times; a cancel of the reader does both.
  */
 export function readBody(body: ReadableStream<Chunk>, signal?: AbortSignal): BodyReader {

@@ -19,7 +19,7 @@ import type { OwnOptions } from "./own_home.ts";
 
 /** Starts gateways, one after the other. */
 export interface GatewayLauncher {
-  /** Says what gateways may touch, and where what they say goes. The first one starts now, or runs already. */
+  /** Says what gateways may touch, and where their log goes. The first one starts now, or runs already. */
   allow(table: readonly Permission[], log: HomeLog): Promise<void>;
   /** Resolves when the first one, with the permissions of the last start, is on its way, if there is one. */
   begun: Promise<unknown>;

@@ -67,7 +67,7 @@ export async function ownHome(
     const denoDir = findOwnDenoDir(options.env);
     const sandboxes = new TriedSandboxes({ folder: `${options.paths.runDir}/child-cache` });
     launcher = await launchGateway(options, { denoDir, sandboxes });
-    // The gateway loads beside what this process is made of, and what loads here would keep its start waiting.
+    // The gateway loads beside what this process is made of, which would keep its start waiting.
     const [{ z }] = await Promise.all([import("zod"), launcher.begun]);
     // What is checked once is checked sooner than a check of its own is compiled.
     z.config({ jitless: true });

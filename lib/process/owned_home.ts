@@ -152,15 +152,11 @@ export async function openHome({ options, ...taken }: Taken): Promise<OwnedHome>
   if (options.stays) await warnOfClock(options.paths, taken.log);
   const parts = await openParts(options, taken);
   const { actions, health, known, log } = parts;
-  const booting = Promise.withResolvers<void>();
   // Who serves others is to know first whether there is room for what they ask.
   if (options.stays) await health.measureStorage();
-  const starting = startGateway(options, parts, booting.resolve);
-  // Of one command it begins meanwhile, as what measures takes 10 ms to load; its guest comes afterwards.
-  const measured = options.stays
-    ? undefined
-    : booting.promise.then(nextTurn).then(() => health.measureStorage());
-  const [authority] = await Promise.all([starting, measured]);
+  // That of one command begins meanwhile, as what measures takes 10 ms to load; its guest comes afterwards.
+  const measured = options.stays ? undefined : nextTurn().then(() => health.measureStorage());
+  const [authority] = await Promise.all([startGateway(options, parts), measured]);
   authority.setChecks(health.checks);
   await parts.journalMark.opened();
   known.onChange(authority.setSecretFingerprints);
@@ -213,17 +209,13 @@ async function openParts(options: HomeOptions, taken: Omit<Taken, "options">) {
   };
 }
 
-/** What was begun in this turn of the event loop is on its way in the next. */
+/** What is begun in this turn of the event loop is on its way in the next. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Starts the gateway, once what it needs from the first moment on is there. `onBoot` hears that it is told. */
-async function startGateway(
-  options: HomeOptions,
-  parts: OwnedParts,
-  onBoot: () => void,
-): Promise<Authority> {
+/** Starts the gateway, once what it needs from the first moment on is there. */
+async function startGateway(options: HomeOptions, parts: OwnedParts): Promise<Authority> {
   const { config, api, actions, channels, executor, health, known, launcher, log } = parts;
   // A warning that commands run without a sandbox is not to wait for the first of them.
   health.add(await actions.checks({ test: config.executor.allowUnconfined }));
@@ -239,25 +231,22 @@ async function startGateway(
     ...parts,
     run: launcher.run,
     restarts: launcher.restarts,
-    boot() {
-      onBoot();
-      return {
-        version: options.version,
-        pid: Deno.pid,
-        config: serviceConfig(config),
-        paths: { database, mediaDir, dataDir, socket, configFile },
-        journalUntouched: isUntouched,
-        api,
-        stays: channels !== undefined,
-        channels: channels?.served ?? [],
-        specs: channels?.specs() ?? [],
-        secretFingerprints: known.fingerprints,
-        maxOpenFiles: maxFiles,
-        checks: health.checks,
-        logLevel: options.logLevel ?? config.log.level,
-        logsToAuthority: options.logTo !== undefined,
-      };
-    },
+    boot: () => ({
+      version: options.version,
+      pid: Deno.pid,
+      config: serviceConfig(config),
+      paths: { database, mediaDir, dataDir, socket, configFile },
+      journalUntouched: isUntouched,
+      api,
+      stays: channels !== undefined,
+      channels: channels?.served ?? [],
+      specs: channels?.specs() ?? [],
+      secretFingerprints: known.fingerprints,
+      maxOpenFiles: maxFiles,
+      checks: health.checks,
+      logLevel: options.logLevel ?? config.log.level,
+      logsToAuthority: options.logTo !== undefined,
+    }),
     writeLog: parts.logLine,
     appFiles,
     onStarted(started) {

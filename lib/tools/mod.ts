@@ -81,7 +81,7 @@ export interface DescribedTool {
   parameters: Record<string, unknown>;
 }
 
-/** What a model is told of a tool. Its arguments' JSON Schema takes each start 10 ms to make, so it was made before. */
+/** What a model is told of a tool. To make its JSON Schema takes 10 ms of a start, so that was done before. */
 export function describeTool({ name, description }: Tool): DescribedTool {
   return { name, description, parameters: PARAMETERS[name as keyof typeof PARAMETERS] };
 }
